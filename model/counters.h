@@ -1,0 +1,71 @@
+#pragma once
+// Plain counters of each room. A room adds to its own struct and nothing else; exporter/ turns them
+// into metrics. All members are thread-safe and only ever grow, unless they say "now".
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "model/sink.h"
+
+namespace tidemark {
+
+using Counter = std::atomic<uint64_t>;
+/// Unix time in milliseconds; 0 = never.
+using TimestampGauge = std::atomic<int64_t>;
+
+struct RemoteWriteCounters {
+  /// Requests by protocol version (index 0: 1.0, 1: 2.0) and status code, for the codes that are
+  /// ever given.
+  static constexpr std::array<unsigned, 7> kCodes = {204, 400, 405, 415, 429, 500, 503};
+  std::array<std::array<Counter, kCodes.size()>, 2> requests{};
+
+  Counter series_entries{};  ///< TimeSeries entries of requests that could be decoded
+  Counter samples_accepted{};
+  std::array<Counter, kIgnoreReasonCount> samples_ignored{};
+  std::array<Counter, kRejectReasonCount> samples_rejected{};
+  std::array<Counter, kRejectReasonCount>
+      series_rejected{};  ///< refused entries, also those without samples
+  Counter stale_markers{};
+  Counter exemplars{};
+  Counter histograms{};
+  Counter metadata{};
+  Counter received_bytes{};  ///< compressed
+  Counter unpacked_bytes{};
+  TimestampGauge highest_timestamp_ms{};
+  TimestampGauge last_received_ms{};
+};
+
+struct HttpCounters {
+  /// Requests by class of status (index 1: 1xx … 5: 5xx).
+  std::array<Counter, 6> requests_by_class{};
+  Counter connections_total{};
+  Counter connections_refused{};  ///< over the connection limit
+  Counter protocol_errors{};      ///< requests that were no HTTP, too large or cut
+  Counter timeouts{};             ///< clients that were too slow
+  std::atomic<int64_t> connections_now{};
+  std::atomic<int64_t> requests_now{};
+};
+
+struct EngineCounters {
+  std::atomic<int64_t> series_now{};
+  std::atomic<int64_t> pods_now{};
+  std::atomic<int64_t> workloads_now{};
+  std::atomic<int64_t> containers_now{};
+  std::atomic<int64_t> namespaces_now{};
+  std::atomic<int64_t> queued_batches_now{};
+  Counter series_created{};
+  Counter series_collected{};
+  Counter exported_label_series{};  ///< series whose identity stood in exported_* labels
+  Counter nonfinite_samples{};      ///< NaN or infinite: taken in, kept out of every estimate
+  Counter counter_resets{};
+  Counter usage_minutes{};          ///< minutes of usage fed to the estimators
+  Counter usage_minutes_dropped{};  ///< less than half covered
+  Counter overload_refusals{};      ///< batches refused because a queue was full
+  Counter ticks{};
+  Counter internal_errors{};
+  TimestampGauge last_tick_ms{};
+  std::atomic<int64_t> last_tick_duration_us_now{};
+};
+
+}  // namespace tidemark

@@ -1,0 +1,61 @@
+#pragma once
+// Requests and answers as handlers see them: no room but server/ knows how they travel.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tidemark {
+
+struct HttpHeader {
+  std::string name;
+  std::string value;
+};
+
+struct HttpRequest {
+  std::string method;                                      ///< upper case
+  std::string path;                                        ///< percent-decoded, without query
+  std::vector<std::pair<std::string, std::string>> query;  ///< percent- and plus-decoded, in order
+  std::vector<HttpHeader> headers;                         ///< in order, names as sent
+  std::string body;                                        ///< chunks already joined
+  std::optional<uint64_t> content_length;  ///< as announced; absent when chunked or without body
+  std::string peer;                        ///< address:port
+
+  /// First header of that name (no case); empty when absent. Valid as long as the request.
+  std::string_view Header(std::string_view name) const;
+  /// First query parameter of that name; absent when it was not given.
+  std::optional<std::string_view> Query(std::string_view name) const;
+};
+
+struct HttpResponse {
+  unsigned status = 200;
+  std::vector<HttpHeader> headers;  ///< Content-Length, Date and Connection are the server's
+  std::string body;
+  bool close = false;  ///< close the connection after this answer
+
+  static HttpResponse Text(unsigned status, std::string body);  ///< text/plain; a newline is added
+};
+
+/// Answers one request. Called on a worker thread, concurrently; must not throw.
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+/// Looks at a request whose headers have come and whose body has not been read. An answer ends the
+/// request there and then (the body is never read, the connection is closed if one is under way);
+/// nothing lets it pass.
+using HttpAdmission = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
+
+/// One entry of the routing table.
+struct HttpRoute {
+  std::string path;  ///< exact path; a trailing "/*" matches everything below
+  std::vector<std::string>
+      methods;  ///< allowed methods; others get 405 with Allow (GET implies HEAD)
+  HttpHandler handler;
+  HttpAdmission admission;            ///< may be empty
+  uint64_t max_body_bytes = 1 << 20;  ///< a larger body is answered 400 and the connection closed
+};
+
+}  // namespace tidemark

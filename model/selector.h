@@ -1,0 +1,37 @@
+#pragma once
+// Series selectors in PromQL's notation: `{memtype="resident", mode=~"user|system"}`.
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/label.h"
+#include "model/result.h"
+
+namespace tidemark {
+
+/// A conjunction of label matchers (=, !=, =~, !~). Regular expressions are RE2 and match the whole
+/// value, as in Prometheus. An absent label matches as the empty value. Immutable, cheap to copy,
+/// thread-safe.
+class Selector {
+ public:
+  /// Matches everything.
+  Selector() = default;
+
+  /// Parses `{…}`; the braces may be empty, a trailing comma is allowed, a metric name in front is
+  /// not. Values are quoted with ", ' or `. Errors name the position and what was expected.
+  static Result<Selector> Parse(std::string_view text);
+
+  bool Matches(LabelsView labels) const;
+  bool MatchesEverything() const { return matchers_ == nullptr; }
+  /// As it was written; `{}` for the default.
+  const std::string& text() const { return text_; }
+
+ private:
+  struct Matcher;
+  std::shared_ptr<const std::vector<Matcher>> matchers_;
+  std::string text_ = "{}";
+};
+
+}  // namespace tidemark

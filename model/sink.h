@@ -1,0 +1,102 @@
+#pragma once
+// Where series and samples go, whatever brought them: remote write 1.0 or 2.0, a back-fill, a test.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/label.h"
+#include "model/result.h"
+#include "model/sample.h"
+
+namespace tidemark {
+
+/// Why a good sample was not used. None of them is the sender's fault: the answer stays 2xx.
+enum class IgnoreReason : uint8_t {
+  kNoRole,        ///< no source gives the metric a meaning
+  kNoContainer,   ///< a pod, sandbox, slice or node row of a container metric
+  kLate,          ///< older than the newest sample of its series
+  kDuplicate,     ///< the same time and value again, as after a resend
+  kSecondScrape,  ///< another scrape of a container that is already followed
+};
+inline constexpr size_t kIgnoreReasonCount = 5;
+
+/// Why an item was refused. The sender must not send it again: the answer is 400.
+enum class RejectReason : uint8_t {
+  kMissingName,        ///< no or empty __name__
+  kEmptyLabelName,     ///< a label without a name
+  kDuplicateLabel,     ///< a label name twice
+  kInvalidUtf8,        ///< a label name or value is not UTF-8
+  kTooManyLabels,      ///< more labels than allowed
+  kLabelNameTooLong,   ///< a label name over the limit
+  kLabelValueTooLong,  ///< a label value over the limit
+  kTooFarInFuture,     ///< time stamp more than the allowed skew ahead of the wall clock
+  kTooOld,  ///< time stamp negative or before any monitoring (seconds taken for milliseconds)
+  kDuplicateTimestamp,  ///< the time of the series' newest sample with another value
+  kInvalidHistogram,    ///< a native histogram that contradicts itself
+  kSeriesLimit,         ///< a new series beyond the ceiling
+};
+inline constexpr size_t kRejectReasonCount = 12;
+
+/// snake_case names, as they stand in the `reason` label and in error texts.
+std::string_view ToString(IgnoreReason reason);
+std::string_view ToString(RejectReason reason);
+
+/// One series of a request with its samples.
+struct IncomingSeries {
+  /// Checked: sorted, unique, valid UTF-8, within limits, with a metric name. The array must live
+  /// for the call only; the text it points to until WriteBatch::Commit has returned.
+  LabelsView labels;
+  /// The canonical encoding of `labels` (model/label.h). Must live until WriteBatch::Commit has
+  /// returned.
+  std::string_view label_bytes;
+  /// In the order in which they were sent; need to live for the call only.
+  std::span<const Sample> samples;
+};
+
+/// What became of the samples of one request: each is in exactly one count.
+struct WriteVerdict {
+  uint64_t accepted = 0;
+  std::array<uint64_t, kIgnoreReasonCount> ignored{};
+  std::array<uint64_t, kRejectReasonCount> rejected{};
+  /// The first refused series, for the error text: labels as FormatLabels writes them and the
+  /// reason. Empty: none.
+  std::string first_rejected;
+
+  void Ignore(IgnoreReason reason, uint64_t samples = 1) {
+    ignored[static_cast<size_t>(reason)] += samples;
+  }
+  void Reject(RejectReason reason, uint64_t samples = 1) {
+    rejected[static_cast<size_t>(reason)] += samples;
+  }
+  uint64_t TotalIgnored() const;
+  uint64_t TotalRejected() const;
+  /// Adds the counts of `other`; keeps the first example.
+  void Merge(const WriteVerdict& other);
+};
+
+/// One request on its way in. Not thread-safe. Dropped without Commit, it has no effect.
+class WriteBatch {
+ public:
+  virtual ~WriteBatch() = default;
+
+  /// Takes one series. Cost follows the bytes of the series; nothing is applied yet.
+  virtual void Add(const IncomingSeries& series) = 0;
+
+  /// Applies everything added and waits until every shard has said its verdict. All or nothing:
+  /// with ErrorCode::kUnavailable (overload, shutting down) nothing was applied and the request may
+  /// be sent again. Call it once.
+  virtual Result<WriteVerdict> Commit() = 0;
+};
+
+/// The way into the engine. Thread-safe.
+class SampleSink {
+ public:
+  virtual ~SampleSink() = default;
+  virtual std::unique_ptr<WriteBatch> Begin() = 0;
+};
+
+}  // namespace tidemark
