@@ -1,0 +1,34 @@
+#pragma once
+// The daemon: the rooms, connected.
+
+#include <memory>
+#include <string>
+
+#include "cmd/config.h"
+#include "cmd/flags.h"
+#include "model/result.h"
+
+namespace tidemark::cmd {
+
+class Daemon {
+ public:
+  /// Starts everything and listens. Errors name what could not be started.
+  static Result<std::unique_ptr<Daemon>> Start(const Flags& flags, const Config& config);
+  /// As Stop.
+  ~Daemon();
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  /// Where it listens, with the true port.
+  std::string address() const;
+
+  /// Takes no new requests, answers those in flight, applies what was taken in. Idempotent.
+  void Stop();
+
+ private:
+  class Impl;
+  explicit Daemon(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidemark::cmd

@@ -1,0 +1,63 @@
+#pragma once
+// The usage history of one shard's containers and the requests estimated from it.
+//
+// Closed minutes come in from workloads/, histograms of estimators/ keep them, advice goes out.
+// Lives on the shard's thread; not thread-safe.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/options.h"
+#include "estimators/confidence.h"
+#include "estimators/decaying_histogram.h"
+#include "estimators/histogram_options.h"
+#include "estimators/memory_peak_window.h"
+#include "model/snapshot.h"
+#include "workloads/namespace_state.h"
+#include "workloads/series_batch.h"
+
+namespace tidemark::engine {
+
+class RequestHistory final : public workloads::UsageSink {
+ public:
+  explicit RequestHistory(const Options& options);
+
+  void AddUsage(uint32_t container, uint32_t instance, Resource resource,
+                workloads::UsageMinute minute) override;
+  void MergeContainer(uint32_t from, uint32_t into) override;
+  void RemoveContainer(uint32_t container) override;
+  void RemoveInstance(uint32_t instance) override;
+
+  /// What the history says of one workload as it is now.
+  WorkloadAdvice Advise(const workloads::WorkloadView& workload) const;
+
+  /// Bytes that the histories hold.
+  size_t MemoryBytes() const;
+
+ private:
+  /// History of one resource of one container of a workload.
+  struct History {
+    estimators::DecayingHistogram histogram;
+    estimators::SampleSpan minutes;
+  };
+  using Histories = std::array<std::unique_ptr<History>, kResourceCount>;
+  /// Peak windows of one container of one pod.
+  using Windows = std::array<std::unique_ptr<estimators::MemoryPeakWindow>, kResourceCount>;
+
+  History& HistoryOf(Histories& histories, Resource resource) const;
+  const estimators::HistogramOptions& LayoutOf(Resource resource) const;
+  ResourceAdvice Advise(Resource resource, const History* history,
+                        const workloads::ContainerView& container,
+                        const workloads::WorkloadView& workload) const;
+
+  const Options& options_;
+  const estimators::HistogramOptions core_layout_;
+  const estimators::HistogramOptions byte_layout_;
+  std::vector<std::unique_ptr<Histories>> containers_;  // by ShardContext::containers
+  std::vector<std::unique_ptr<Windows>> instances_;     // by ShardContext::instances
+};
+
+}  // namespace tidemark::engine

@@ -1,0 +1,96 @@
+#pragma once
+// One shard: a thread, a bounded queue, and the state of the namespaces that live here.
+//
+// Nothing else touches that state. Batches are applied in exactly the order of the queue.
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "engine/options.h"
+#include "engine/request_history.h"
+#include "model/counters.h"
+#include "model/sink.h"
+#include "model/snapshot.h"
+#include "workloads/namespace_state.h"
+#include "workloads/series_batch.h"
+
+namespace tidemark::engine {
+
+/// What a shard puts into a Snapshot.
+struct ShardPage {
+  std::vector<std::shared_ptr<const NamespaceBlock>> blocks;
+  std::vector<workloads::SourceCount> sources;
+};
+
+class Shard {
+ public:
+  /// The references must outlive the shard.
+  Shard(const Options& options, const workloads::SourceTable& sources,
+        workloads::SeriesBudget& budget, EngineCounters& counters);
+  /// Applies what is queued and ends the thread.
+  ~Shard();
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
+
+  /// From now on no place is given away.
+  void Refuse();
+  /// Takes a place in the queue for one batch; false when the queue is full. Thread-safe, as all
+  /// that follows.
+  bool Reserve();
+  void CancelReservation();
+  /// Queues a batch on a place that was reserved; `done` is called on the shard's thread.
+  void Push(workloads::SeriesBatch batch, std::function<void(const WriteVerdict&)> done);
+  /// Runs `task` on the shard's thread, behind all that is queued. Not bounded: for ticks and
+  /// questions only.
+  void Post(std::function<void(Shard&)> task);
+
+  // For tasks on the shard's own thread:
+
+  /// The page as of now; unchanged blocks are the same objects as before. Namespaces that have been
+  /// silent for longer than any advice holds are dropped by the wall clock, since their own time
+  /// stands still.
+  ShardPage Publish(int64_t now_ms);
+  void Explain(std::string_view name_space, std::string_view workload,
+               std::vector<WorkloadStatus>& out) const;
+
+ private:
+  struct Batch {
+    workloads::SeriesBatch series;
+    std::function<void(const WriteVerdict&)> done;
+  };
+  using Work = std::variant<Batch, std::function<void(Shard&)>>;
+  struct Resident {
+    std::unique_ptr<workloads::NamespaceState> state;
+    std::shared_ptr<const NamespaceBlock> block;
+  };
+
+  void Run();
+  WriteVerdict Apply(const workloads::SeriesBatch& batch);
+  workloads::NamespaceState* NamespaceOf(const workloads::SeriesItem& item);
+
+  const size_t max_batches_;
+  EngineCounters& counters_;
+  RequestHistory history_;
+  workloads::ShardContext context_;
+  boost::unordered_flat_map<uint64_t, Resident> residents_;  // by SeriesItem::name_space
+  std::vector<LabelView> labels_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable wake_;
+  std::deque<Work> queue_;
+  size_t reserved_ = 0;  // batches queued or about to be
+  bool refusing_ = false;
+  bool stopping_ = false;
+
+  std::thread thread_;  // last: runs on all of the above
+};
+
+}  // namespace tidemark::engine

@@ -1,0 +1,75 @@
+#include "workloads/sources.h"
+
+#include <set>
+
+#include "tests/catch.h"
+
+using namespace tidemark;
+using namespace tidemark::workloads;
+
+namespace {
+std::optional<Role> RoleOf(const SourceTable& table, std::vector<LabelView> labels) {
+  const auto index = table.Find(labels);
+  return index ? std::optional(table.at(*index).role) : std::nullopt;
+}
+}  // namespace
+
+TEST_CASE("metrics without a role are not found", "[workloads][sources]") {
+  const SourceTable table;
+  CHECK(RoleOf(table, {{"__name__", "up"}}) == std::nullopt);
+  CHECK(RoleOf(table, {}) == std::nullopt);
+  CHECK(RoleOf(table, {{"__name__", "kube_pod_owner"}}) == Role::kPodOwner);
+}
+
+TEST_CASE("a selector decides which series of a metric have the role", "[workloads][sources]") {
+  const SourceTable table;
+  const auto memory = [&](std::string_view memtype) {
+    return RoleOf(table,
+                  {{"__name__", "namedprocess_namegroup_memory_bytes"}, {"memtype", memtype}});
+  };
+  CHECK(memory("resident") == Role::kUsageGauge);
+  CHECK(memory("virtual") == std::nullopt);
+  CHECK(RoleOf(table, {{"__name__", "kube_pod_status_ready"}, {"condition", "false"}}) ==
+        std::nullopt);
+}
+
+TEST_CASE("the configuration replaces, adds and takes away", "[workloads][sources]") {
+  Source rss;
+  rss.metric = "container_memory_rss";
+  rss.role = Role::kUsageGauge;
+  rss.resource = Resource::kMemory;
+  Source off;
+  off.metric = "container_memory_working_set_bytes";
+  off.role = Role::kNone;
+  Source owner;
+  owner.metric = "kube_pod_owner";
+  owner.role = Role::kPodLabels;
+  const SourceTable table({rss, off, owner});
+  CHECK(RoleOf(table, {{"__name__", "container_memory_rss"}}) == Role::kUsageGauge);
+  CHECK(RoleOf(table, {{"__name__", "container_memory_working_set_bytes"}}) == std::nullopt);
+  CHECK(RoleOf(table, {{"__name__", "kube_pod_owner"}}) == Role::kPodLabels);
+  CHECK(RoleOf(table, {{"__name__", "kube_job_owner"}}) == Role::kJobOwner);
+  CHECK(table.size() == DefaultSources().size() + 2 - 2);
+}
+
+TEST_CASE("role names are unique and can be read back", "[workloads][sources]") {
+  std::set<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(Role::kPodLabels); ++i) {
+    const Role role = static_cast<Role>(i);
+    CHECK(names.insert(ToString(role)).second);
+    CHECK(ParseRole(ToString(role)) == role);
+  }
+  CHECK(ParseRole("nonsense") == std::nullopt);
+  CHECK(RoleNames().starts_with("none, usage_counter, "));
+}
+
+TEST_CASE("the default table is in units of the house", "[workloads][sources]") {
+  for (const Source& source : DefaultSources()) {
+    INFO(source.metric);
+    CHECK(source.role != Role::kNone);
+    CHECK(source.scale == 1);
+    CHECK(source.workload_type.empty() ==
+          (source.role != Role::kReplicas && source.labels.name_space != "instance"));
+  }
+  CHECK(GpuSources().size() == 2);
+}

@@ -1,0 +1,83 @@
+#pragma once
+// Pods, their containers and the workloads they count for, as one namespace keeps them.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "model/resource.h"
+#include "model/workload_id.h"
+#include "workloads/owner_graph.h"
+#include "workloads/series_batch.h"
+#include "workloads/usage.h"
+
+namespace tidemark::workloads {
+
+/// A value that one series tells and that holds until that series ends or falls silent.
+struct Fact {
+  double value = 0;
+  int64_t last_ms = kNever;
+  uint32_t series = kNoSeries;  ///< who says so; kNoSeries: nobody
+
+  void Set(uint32_t by, Sample sample) { *this = Fact{sample.value, sample.timestamp_ms, by}; }
+  /// Only the series that set it can end it: a pod's successor of the same name may have set it
+  /// anew.
+  void End(uint32_t by) {
+    if (series == by) *this = Fact{};
+  }
+  std::optional<double> At(int64_t event_time_ms) const {
+    if (series == kNoSeries || last_ms < event_time_ms - kMaxGapMs) return std::nullopt;
+    return value;
+  }
+};
+
+/// A container of a workload: whose samples share a histogram.
+struct WorkloadContainer {
+  uint32_t index = 0;  ///< of ShardContext::containers
+  int64_t last_usage_ms = kNever;
+};
+
+struct Workload {
+  WorkloadId id;
+  bool hidden =
+      false;  ///< the private workload of a pod whose owner is not known yet: not exported
+  bool assumed = false;  ///< found by the fallback rule only
+  uint32_t pods = 0;
+  int64_t last_sample_ms = kNever;
+  std::map<std::string, WorkloadContainer, std::less<>> containers;
+};
+
+/// A container of one pod.
+struct PodContainer {
+  uint32_t index = 0;      ///< of ShardContext::instances
+  uint32_t container = 0;  ///< of ShardContext::containers: the WorkloadContainer it counts for
+  WorkloadContainer* shared = nullptr;
+  std::array<std::unique_ptr<ContainerUsage>, kResourceCount> usage;
+  std::array<Fact, kResourceCount> request;
+  std::array<Fact, kResourceCount> limit;
+};
+
+struct Pod {
+  std::string name;
+  std::optional<Owner> owner;
+  uint32_t owner_series = kNoSeries;
+  Fact completed;                ///< 1 while the pod is Succeeded or Failed
+  int64_t first_ms = kNever;     ///< first sample
+  int64_t last_ms = kNever;      ///< newest sample
+  uint32_t series = 0;           ///< in the index
+  uint32_t live_series = 0;      ///< of these, not ended by a stale marker
+  Workload* workload = nullptr;  ///< never null once the pod is in its namespace
+  std::map<std::string, PodContainer, std::less<>> containers;
+
+  bool LivesAt(int64_t event_time_ms) const {
+    return live_series > 0 && last_ms >= event_time_ms - kMaxGapMs;
+  }
+  bool CompletedAt(int64_t event_time_ms) const {
+    return completed.At(event_time_ms).value_or(0) > 0;
+  }
+};
+
+}  // namespace tidemark::workloads

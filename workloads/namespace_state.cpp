@@ -1,0 +1,344 @@
+// Series and samples of a namespace: verdicts, and what a sample changes.
+#include "workloads/namespace_state.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace tidemark::workloads {
+namespace {
+
+bool SameValue(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+ContainerUsage::PartKey KeyOfPart(const Source& source, LabelsView labels) {
+  ContainerUsage::PartKey key;
+  for (const std::string& name : source.part_labels) {
+    const std::string_view value = FindLabel(labels, name);
+    key.hash = XXH3_64bits_withSeed(value.data(), value.size(), key.hash + 1);
+    if (name == "cpu" && !value.empty()) {
+      key.rows =
+          value == "total" ? ContainerUsage::PartKey::kTotal : ContainerUsage::PartKey::kOneCpu;
+    }
+  }
+  return key;
+}
+
+}  // namespace
+
+NamespaceState::NamespaceState(std::string cluster, std::string name, ShardContext& context)
+    : cluster_(std::move(cluster)), name_(std::move(name)), context_(context) {
+  context_.counters.namespaces_now.fetch_add(1);
+}
+
+NamespaceState::~NamespaceState() {
+  for (uint32_t i = 0; i < series_.size(); ++i) {
+    if (series_[i].in_use) RemoveSeries(i);
+  }
+  for (auto& [key, workload] : workloads_) DropContainers(*workload);
+  context_.counters.workloads_now.fetch_sub(static_cast<int64_t>(workloads_.size()));
+  context_.counters.namespaces_now.fetch_sub(1);
+}
+
+void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> samples,
+                           int64_t arrival_ms, WriteVerdict& verdict) {
+  uint32_t index = kNoSeries;
+  const auto found = by_hash_.find(item.series);
+  if (found != by_hash_.end()) {
+    index = found->second;
+  } else {
+    // The end of a series that was never seen makes nothing; it is what a sender says after our
+    // restart.
+    const bool only_ends = std::all_of(samples.begin(), samples.end(), [](const Sample& sample) {
+      return IsStaleMarker(sample.value);
+    });
+    if (only_ends) {
+      verdict.accepted += samples.size();
+      return;
+    }
+    index = AddSeries(item, std::min(samples.front().timestamp_ms, arrival_ms));
+    if (index == kNoSeries) {
+      verdict.Reject(RejectReason::kSeriesLimit, samples.size());
+      if (verdict.first_rejected.empty() && DecodeLabels(item.label_bytes, labels_)) {
+        verdict.first_rejected = FormatLabels(labels_) + ": over the limit of " +
+                                 std::to_string(context_.budget.max_series()) + " series";
+      }
+      return;
+    }
+  }
+  dirty_ = true;
+  for (const Sample& sample : samples) {
+    ApplySample(index, sample, item, verdict);
+    AdvanceTo(std::min(sample.timestamp_ms, arrival_ms));
+  }
+}
+
+uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
+  if (!context_.budget.TryTake()) return kNoSeries;
+  uint32_t index = 0;
+  if (free_series_.empty()) {
+    index = static_cast<uint32_t>(series_.size());
+    series_.emplace_back();
+  } else {
+    index = free_series_.back();
+    free_series_.pop_back();
+    series_[index] = Series{};
+  }
+  by_hash_.emplace(item.series, index);
+  Series& series = series_[index];
+  series.hash = item.series;
+  series.source = item.source;
+  series.in_use = true;
+  ++context_.source_counts[item.source].series;
+  context_.counters.series_now.fetch_add(1, std::memory_order_relaxed);
+  context_.counters.series_created.fetch_add(1, std::memory_order_relaxed);
+  if (DecodeLabels(item.label_bytes, labels_)) {
+    Bind(index, context_.sources.at(item.source), labels_, first_ms);
+  } else {
+    context_.counters.internal_errors.fetch_add(
+        1);  // the sink was given other than canonical bytes
+  }
+  return index;
+}
+
+/// Finds what the series tells of. Whatever it may be, it is then reached without any text.
+void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView labels,
+                          int64_t first_ms) {
+  const auto identity = Identify(source, labels);
+  if (!identity) return;
+  if (identity->from_exported) context_.counters.exported_label_series.fetch_add(1);
+  Series& series = series_[index];
+  const auto bind_pod = [&](Pod& pod) -> Pod& {
+    series.pod = &pod;
+    ++pod.series;
+    ++pod.live_series;
+    return pod;
+  };
+  switch (source.role) {
+    case Role::kUsageCounter:
+    case Role::kUsageGauge: {
+      Pod& pod =
+          bind_pod(source.workload_type.empty() ? PodNamed(identity->pod, first_ms)
+                                                : DirectPod(source, identity->workload, first_ms));
+      series.container = &ContainerNamed(pod, identity->container);
+      series.part = KeyOfPart(source, labels);
+      auto& usage = series.container->usage[static_cast<size_t>(source.resource)];
+      if (!usage) {
+        usage = std::make_unique<ContainerUsage>(source.role == Role::kUsageCounter
+                                                     ? ContainerUsage::Kind::kCounter
+                                                     : ContainerUsage::Kind::kLevel);
+      }
+      break;
+    }
+    case Role::kRequest:
+    case Role::kLimit: {
+      Pod& pod = bind_pod(PodNamed(identity->pod, first_ms));
+      series.container = &ContainerNamed(pod, identity->container);
+      if (const auto resource = ParseResource(FindLabel(labels, "resource"))) {
+        const auto slot = static_cast<size_t>(*resource);
+        series.fact = source.role == Role::kRequest ? &series.container->request[slot]
+                                                    : &series.container->limit[slot];
+      }
+      break;
+    }
+    case Role::kPodOwner:
+      BindOwner(index, bind_pod(PodNamed(identity->pod, first_ms)), labels);
+      break;
+    case Role::kPodPhase: {
+      Pod& pod = bind_pod(PodNamed(identity->pod, first_ms));
+      const std::string_view phase = FindLabel(labels, "phase");
+      if (phase == "Succeeded" || phase == "Failed") series.fact = &pod.completed;
+      break;
+    }
+    case Role::kReplicaSetOwner:
+    case Role::kJobOwner: {
+      series.object = std::make_unique<WorkloadKey>("", identity->workload);
+      Owner owner = OwnerFrom(labels);
+      if (source.role == Role::kReplicaSetOwner) {
+        owners_.SetReplicaSetOwner(identity->workload, std::move(owner), index);
+      } else {
+        owners_.SetJobOwner(identity->workload, std::move(owner), index);
+      }
+      ResolveWaitingFor(identity->workload);
+      break;
+    }
+    case Role::kReplicas: {
+      series.object = std::make_unique<WorkloadKey>(source.workload_type, identity->workload);
+      ReplicasFact& replicas = replicas_[*series.object];
+      ++replicas.references;
+      series.fact = &replicas.fact;
+      break;
+    }
+    default: break;  // followed for its verdicts and for the status of its source
+  }
+}
+
+void NamespaceState::RemoveSeries(uint32_t index) {
+  Series series = std::exchange(series_[index], Series{});
+  const Role role = context_.sources.at(series.source).role;
+  if (series.container != nullptr) {
+    for (const Resource resource : kAllResources) {
+      auto& usage = series.container->usage[static_cast<size_t>(resource)];
+      if (!usage) continue;
+      usage->Forget(index);
+      Flush(*series.container, resource);
+    }
+  }
+  if (series.fact != nullptr) series.fact->End(index);
+  if (series.object) {
+    if (role == Role::kReplicaSetOwner) owners_.ForgetReplicaSet(series.object->second, index);
+    if (role == Role::kJobOwner) owners_.ForgetJob(series.object->second, index);
+    if (role == Role::kReplicas) {
+      const auto replicas = replicas_.find(*series.object);
+      if (--replicas->second.references == 0) replicas_.erase(replicas);
+    }
+  }
+  by_hash_.erase(series.hash);
+  free_series_.push_back(index);
+  --context_.source_counts[series.source].series;
+  context_.budget.GiveBack(1);
+  context_.counters.series_now.fetch_sub(1, std::memory_order_relaxed);
+  context_.counters.series_collected.fetch_add(1, std::memory_order_relaxed);
+  if (series.pod != nullptr) {
+    Pod& pod = *series.pod;
+    if (!series.stale) --pod.live_series;
+    if (pod.owner_series == index) pod.owner_series = kNoSeries;
+    if (--pod.series == 0) RemovePod(pod);
+  }
+}
+
+void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem& item,
+                                 WriteVerdict& verdict) {
+  Series& series = series_[index];
+  const bool stale = IsStaleMarker(sample.value);
+  if (sample.timestamp_ms < series.last_ms) {
+    verdict.Ignore(IgnoreReason::kLate);
+    return;
+  }
+  if (sample.timestamp_ms == series.last_ms) {
+    if (SameValue(sample.value, series.last_value) && stale == series.stale) {
+      verdict.Ignore(IgnoreReason::kDuplicate);
+      return;
+    }
+    if (stale) {  // a number and a marker at one time: the number wins, in either order
+      ++verdict.accepted;
+      return;
+    }
+    if (!series.stale) {
+      verdict.Reject(RejectReason::kDuplicateTimestamp);
+      if (verdict.first_rejected.empty() && DecodeLabels(item.label_bytes, labels_)) {
+        verdict.first_rejected =
+            FormatLabels(labels_) + ": another value for a timestamp already taken in";
+      }
+      return;
+    }
+  }
+  const bool was_stale = series.stale;
+  series.last_ms = sample.timestamp_ms;
+  series.stale = stale;
+  series.last_value = sample.value;
+  const Source& source = context_.sources.at(series.source);
+  SourceCount& count = context_.source_counts[series.source];
+  count.last_ms = std::max(count.last_ms, sample.timestamp_ms);
+  if (Pod* pod = series.pod) {
+    if (stale && !was_stale) --pod->live_series;
+    if (!stale && was_stale) ++pod->live_series;
+    pod->last_ms = std::max(pod->last_ms, sample.timestamp_ms);
+    pod->workload->last_sample_ms = std::max(pod->workload->last_sample_ms, sample.timestamp_ms);
+  }
+  if (stale) {
+    ++verdict.accepted;
+    ApplyStale(index);
+    return;
+  }
+  if (!std::isfinite(sample.value)) {
+    ++verdict.accepted;  // legal in the protocol, kept out of every estimate
+    context_.counters.nonfinite_samples.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  sample.value *= source.scale;
+  if (source.role == Role::kUsageCounter || source.role == Role::kUsageGauge) {
+    ApplyUsage(index, source, sample, verdict);
+    return;
+  }
+  ++verdict.accepted;
+  if (series.fact == nullptr) return;
+  if (source.role == Role::kPodPhase && sample.value <= 0) {
+    series.fact->End(index);  // the other end phase may hold: it must not be overwritten
+  } else {
+    series.fact->Set(index, sample);
+  }
+}
+
+void NamespaceState::ApplyStale(uint32_t index) {
+  Series& series = series_[index];
+  if (series.fact != nullptr) series.fact->End(index);
+  if (series.container == nullptr) return;
+  for (const Resource resource : kAllResources) {
+    auto& usage = series.container->usage[static_cast<size_t>(resource)];
+    if (!usage) continue;
+    uint64_t dropped = 0;
+    minutes_.clear();
+    usage->End(index, minutes_, dropped);
+    context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
+    GiveOut(*series.container, resource);
+    if (usage->NeedsFlush()) {
+      flushes_.push_back({usage->last_ms() + kMaxGapMs, series.pod, series.container, resource});
+    }
+  }
+}
+
+/// Closes the last minute of containers that have ended for good.
+void NamespaceState::FlushOverdue() {
+  while (!flushes_.empty() && flushes_.front().due_ms <= event_time_ms_) {
+    const PendingFlush flush = flushes_.front();
+    flushes_.pop_front();
+    Flush(*flush.container, flush.resource);
+  }
+}
+
+void NamespaceState::Flush(PodContainer& container, Resource resource) {
+  uint64_t dropped = 0;
+  minutes_.clear();
+  container.usage[static_cast<size_t>(resource)]->Flush(minutes_, dropped);
+  context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
+  GiveOut(container, resource);
+}
+
+void NamespaceState::ApplyUsage(uint32_t index, const Source& source, Sample sample,
+                                WriteVerdict& verdict) {
+  Series& series = series_[index];
+  if (series.container == nullptr || sample.value < 0) {
+    ++verdict.accepted;  // a negative usage is legal on the wire and no usage
+    return;
+  }
+  auto& usage = series.container->usage[static_cast<size_t>(source.resource)];
+  uint64_t dropped = 0;
+  minutes_.clear();
+  const UsageOutcome outcome = usage->Add(index, series.part, sample, minutes_, dropped);
+  context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
+  if (outcome == UsageOutcome::kSecondScrape) {
+    verdict.Ignore(IgnoreReason::kSecondScrape);
+    return;
+  }
+  ++verdict.accepted;
+  if (outcome == UsageOutcome::kReset) {
+    context_.counters.counter_resets.fetch_add(1, std::memory_order_relaxed);
+  }
+  GiveOut(*series.container, source.resource);
+}
+
+/// Hands the minutes in minutes_ on to the estimators.
+void NamespaceState::GiveOut(PodContainer& container, Resource resource) {
+  for (const UsageMinute& minute : minutes_) {
+    container.shared->last_usage_ms = std::max(container.shared->last_usage_ms, minute.start_ms);
+    context_.usage.AddUsage(container.container, container.index, resource, minute);
+  }
+  context_.counters.usage_minutes.fetch_add(minutes_.size(), std::memory_order_relaxed);
+}
+
+}  // namespace tidemark::workloads

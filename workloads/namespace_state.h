@@ -1,0 +1,163 @@
+#pragma once
+// Everything known of one namespace: its series, pods, owners and workloads, and how far its time
+// has come.
+//
+// State advances on sample timestamps only. Lives on one shard's thread; not thread-safe.
+
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/sink.h"
+#include "model/workload_status.h"
+#include "workloads/entities.h"
+#include "workloads/identity.h"
+#include "workloads/series_batch.h"
+
+namespace tidemark::workloads {
+
+/// One container of a workload, as of the namespace's event time.
+struct ContainerView {
+  std::string_view name;
+  uint32_t container = 0;                                     ///< of ShardContext::containers
+  std::array<std::optional<double>, kResourceCount> request;  ///< of the newest pod
+  std::array<std::optional<double>, kResourceCount> limit;
+};
+
+struct WorkloadView {
+  const WorkloadId* id = nullptr;
+  double replicas = 0;  ///< of the spec where known, else the pods that live
+  int64_t last_sample_ms = 0;
+  size_t containers_in_pod = 1;           ///< of the newest pod; at least 1
+  std::vector<ContainerView> containers;  ///< sorted by name
+};
+
+class NamespaceState {
+ public:
+  NamespaceState(std::string cluster, std::string name, ShardContext& context);
+  ~NamespaceState();
+  NamespaceState(const NamespaceState&) = delete;
+  NamespaceState& operator=(const NamespaceState&) = delete;
+
+  /// Judges and applies the samples of one series; adds to `verdict`.
+  void Apply(const SeriesItem& item, std::span<const Sample> samples, int64_t arrival_ms,
+             WriteVerdict& verdict);
+
+  const std::string& cluster() const { return cluster_; }
+  const std::string& name() const { return name_; }
+  /// Newest sample, never later than the wall clock at its arrival: one sample from the future must
+  /// not make all others look silent. kNever before the first.
+  int64_t event_time_ms() const { return event_time_ms_; }
+  /// True when something was applied since the last call of View.
+  bool dirty() const { return dirty_; }
+
+  /// Exported workloads, sorted by type and name. Views live until the next Apply.
+  std::vector<WorkloadView> View();
+  /// Appends a status for each workload, and each unresolved pod, of that name.
+  void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
+
+  size_t pod_count() const { return pods_.size(); }
+  size_t workload_count() const { return workloads_.size(); }
+  size_t series_count() const { return by_hash_.size(); }
+
+ private:
+  using WorkloadKey = std::pair<std::string, std::string>;  // type, name
+  struct ReplicasFact {
+    Fact fact;
+    uint32_t references = 0;  // series that point here
+  };
+  struct PodsOfWorkload;
+  /// A container of which no series lives, and when to close its last minute.
+  struct PendingFlush {
+    int64_t due_ms;
+    const Pod* pod;
+    PodContainer* container;
+    Resource resource;
+  };
+
+  /// One series that has a role. 1:1 with an entry of by_hash_.
+  struct Series {
+    SeriesHash hash;
+    int64_t last_ms = kNever;
+    double last_value = 0;
+    Pod* pod = nullptr;                 // counted in pod->series
+    PodContainer* container = nullptr;  // of that pod
+    Fact* fact = nullptr;               // request, limit, replicas or phase that it tells
+    std::unique_ptr<WorkloadKey>
+        object;  // what it tells of: a ReplicaSet, a Job, a workload's replicas
+    ContainerUsage::PartKey part;
+    uint16_t source = 0;
+    bool stale = false;
+    bool in_use = false;
+  };
+  struct SeriesHasher {
+    using is_avalanching = void;
+    size_t operator()(const SeriesHash& hash) const { return hash.low ^ hash.high; }
+  };
+
+  uint32_t AddSeries(const SeriesItem& item, int64_t first_ms);
+  void Bind(uint32_t index, const Source& source, LabelsView labels, int64_t first_ms);
+  void BindOwner(uint32_t index, Pod& pod, LabelsView labels);
+  void RemoveSeries(uint32_t index);
+  void ApplySample(uint32_t index, Sample sample, const SeriesItem& item, WriteVerdict& verdict);
+  void ApplyStale(uint32_t index);
+  void ApplyUsage(uint32_t index, const Source& source, Sample sample, WriteVerdict& verdict);
+  void FlushOverdue();
+  void Flush(PodContainer& container, Resource resource);
+  void GiveOut(PodContainer& container, Resource resource);
+
+  Pod& PodNamed(std::string_view name, int64_t first_ms);
+  PodContainer& ContainerNamed(Pod& pod, std::string_view name);
+  /// The pod of a workload that is named directly (a process): made with the workload resolved.
+  Pod& DirectPod(const Source& source, std::string_view workload, int64_t first_ms);
+  Workload& WorkloadFor(const ResolvedOwner& owner, int64_t now_ms);
+  WorkloadContainer& SharedContainer(Workload& workload, std::string_view name);
+  void Wait(Pod& pod);
+  void StopWaiting(const Pod& pod);
+  void ResolvePod(Pod& pod, bool waited);
+  void ResolveWaitingFor(std::string_view owner_name);
+  void ResolveOverdue();
+  void MovePod(Pod& pod, Workload& to);
+  void RemovePod(Pod& pod);
+  /// Takes the workload's containers out of the engine; the caller erases the workload.
+  void DropContainers(Workload& workload);
+
+  void AdvanceTo(int64_t time_ms);
+  void CollectGarbage();
+  WorkloadView ViewOf(const Workload& workload, const PodsOfWorkload* pods) const;
+  void ExplainWorkload(const Workload& workload, std::vector<WorkloadStatus>& out) const;
+
+  const std::string cluster_;
+  const std::string name_;
+  ShardContext& context_;
+  int64_t event_time_ms_ = kNever;
+  int64_t next_collection_ms_ = kNever;
+  bool dirty_ = false;
+
+  boost::unordered_flat_map<SeriesHash, uint32_t, SeriesHasher> by_hash_;
+  std::vector<Series> series_;
+  std::vector<uint32_t> free_series_;
+
+  // Ordered maps: whatever walks them does so in the same order on every run.
+  std::map<std::string, std::unique_ptr<Pod>, std::less<>> pods_;
+  std::map<WorkloadKey, std::unique_ptr<Workload>> workloads_;
+  std::map<std::string, std::unique_ptr<Workload>, std::less<>> hidden_;  // by pod
+  std::map<WorkloadKey, ReplicasFact> replicas_;
+  std::map<std::pair<std::string, std::string>, Pod*>
+      waiting_;  // by owner's name and pod: unknown or assumed
+  OwnerGraph owners_;
+  std::deque<PendingFlush> flushes_;
+
+  // Scratch, kept to save allocations.
+  std::vector<LabelView> labels_;
+  std::vector<UsageMinute> minutes_;
+};
+
+}  // namespace tidemark::workloads

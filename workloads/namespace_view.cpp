@@ -1,0 +1,182 @@
+// What a namespace shows: its workloads as of its event time, and why one has no recommendation
+// yet.
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "workloads/namespace_state.h"
+
+namespace tidemark::workloads {
+namespace {
+
+constexpr size_t kMaxPodsShown = 100;
+
+std::string OwnerText(const Pod& pod) {
+  if (!pod.owner) return "unknown: no kube_pod_owner yet";
+  if (pod.owner->kind.empty()) return "none";
+  return pod.owner->kind + "/" + pod.owner->name;
+}
+
+PodStatus StatusOf(const Pod& pod) {
+  PodStatus status{pod.name, OwnerText(pod), ""};
+  if (!pod.workload->hidden) {
+    status.workload = pod.workload->id.workload_type + "/" + pod.workload->id.workload;
+  }
+  return status;
+}
+
+/// The usage that feeds requests, and its sources, for hints.
+struct Needed {
+  Resource resource;
+  std::string_view hint;
+};
+constexpr std::array<Needed, 2> kNeeded = {{
+    {Resource::kCpu,
+     "send container_cpu_usage_seconds_total with container, pod and namespace labels; two samples "
+     "over a minute apart make the first value"},
+    {Resource::kMemory,
+     "send container_memory_working_set_bytes with container, pod and namespace labels; the first "
+     "value comes when its minute is over"},
+}};
+
+}  // namespace
+
+struct NamespaceState::PodsOfWorkload {
+  std::vector<const Pod*> pods;  // the one that speaks for the workload first
+  size_t live = 0;               // alive and not completed
+};
+
+std::vector<WorkloadView> NamespaceState::View() {
+  dirty_ = false;
+  std::unordered_map<const Workload*, PodsOfWorkload> pods_of;
+  for (const auto& [name, pod] : pods_) {
+    if (pod->workload->hidden) continue;
+    PodsOfWorkload& pods = pods_of[pod->workload];
+    pods.pods.push_back(pod.get());
+    if (pod->LivesAt(event_time_ms_) && !pod->CompletedAt(event_time_ms_)) ++pods.live;
+  }
+  for (auto& [workload, pods] : pods_of) {
+    // A rolling update has pods of both kinds: the newest shows what the spec says now.
+    const auto rank = [this](const Pod* pod) {
+      return std::make_tuple(!pod->LivesAt(event_time_ms_), pod->CompletedAt(event_time_ms_),
+                             -pod->first_ms);
+    };
+    std::stable_sort(pods.pods.begin(), pods.pods.end(),
+                     [&](const Pod* a, const Pod* b) { return rank(a) < rank(b); });
+  }
+  std::vector<WorkloadView> views;
+  views.reserve(workloads_.size());
+  for (const auto& [key, workload] : workloads_) {
+    const auto pods = pods_of.find(workload.get());
+    views.push_back(ViewOf(*workload, pods == pods_of.end() ? nullptr : &pods->second));
+  }
+  return views;
+}
+
+WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorkload* pods) const {
+  WorkloadView view;
+  view.id = &workload.id;
+  view.last_sample_ms = workload.last_sample_ms;
+  view.replicas = pods == nullptr ? 0 : static_cast<double>(pods->live);
+  const auto spec = replicas_.find({workload.id.workload_type, workload.id.workload});
+  if (spec != replicas_.end()) {
+    view.replicas = spec->second.fact.At(event_time_ms_).value_or(view.replicas);
+  }
+  if (pods != nullptr) {
+    view.containers_in_pod = std::max<size_t>(1, pods->pods.front()->containers.size());
+  }
+  for (const auto& [name, container] : workload.containers) {
+    ContainerView shown;
+    shown.name = name;
+    shown.container = container.index;
+    for (size_t i = 0; pods != nullptr && i < pods->pods.size(); ++i) {
+      const auto found = pods->pods[i]->containers.find(name);
+      if (found == pods->pods[i]->containers.end()) continue;
+      bool told = false;
+      for (size_t r = 0; r < kResourceCount; ++r) {
+        shown.request[r] = found->second.request[r].At(event_time_ms_);
+        shown.limit[r] = found->second.limit[r].At(event_time_ms_);
+        told = told || shown.request[r] || shown.limit[r];
+      }
+      if (told) break;
+    }
+    view.containers.push_back(std::move(shown));
+  }
+  return view;
+}
+
+void NamespaceState::ExplainWorkload(const Workload& workload,
+                                     std::vector<WorkloadStatus>& out) const {
+  WorkloadStatus status;
+  status.cluster = cluster_;
+  status.name_space = name_;
+  status.workload_type = workload.hidden ? "" : workload.id.workload_type;
+  status.workload = workload.id.workload;
+  std::array<int64_t, kResourceCount> requests{};
+  requests.fill(kNever);
+  std::map<std::pair<std::string, Resource>, int64_t> usage;
+  for (const auto& [name, container] : workload.containers) {
+    for (const Needed& needed : kNeeded) usage[{name, needed.resource}] = kNever;
+    if (container.last_usage_ms != kNever && !workload.hidden) status.has_recommendation = true;
+  }
+  for (const auto& [name, pod] : pods_) {
+    if (pod->workload != &workload) continue;
+    if (status.pods.size() < kMaxPodsShown) status.pods.push_back(StatusOf(*pod));
+    for (const auto& [container_name, container] : pod->containers) {
+      for (const Needed& needed : kNeeded) {
+        const auto slot = static_cast<size_t>(needed.resource);
+        if (const auto& seen = container.usage[slot]) {
+          int64_t& last = usage[{container_name, needed.resource}];
+          last = std::max(last, seen->last_ms());
+        }
+        requests[slot] = std::max(requests[slot], container.request[slot].last_ms);
+      }
+    }
+  }
+  const auto add = [&status](std::string what, int64_t last_ms, std::string_view hint) {
+    Prerequisite item{std::move(what), last_ms != kNever, std::nullopt, ""};
+    if (item.present) {
+      item.last_sample_ms = last_ms;
+    } else {
+      item.hint = hint;
+    }
+    status.prerequisites.push_back(std::move(item));
+  };
+  Prerequisite owner{"owner of its pods", !workload.hidden, std::nullopt, ""};
+  if (workload.hidden) {
+    owner.hint =
+        "send kube_pod_owner, kube_replicaset_owner and kube_job_owner (kube-state-metrics)";
+  }
+  status.prerequisites.push_back(std::move(owner));
+  for (const auto& [key, last_ms] : usage) {
+    const auto& [container, resource] = key;
+    std::string what = std::string(ResourceName(resource)) + " usage";
+    if (!container.empty()) what += " of container " + container;
+    add(std::move(what), last_ms, kNeeded[resource == Resource::kCpu ? 0 : 1].hint);
+  }
+  if (workload.id.workload_type != "process") {
+    for (const Needed& needed : kNeeded) {
+      add(std::string(ResourceName(needed.resource)) + " request",
+          requests[static_cast<size_t>(needed.resource)],
+          "not needed for a recommendation, only to compare: kube_pod_container_resource_requests");
+    }
+  }
+  out.push_back(std::move(status));
+}
+
+void NamespaceState::Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const {
+  for (const auto& [key, candidate] : workloads_) {
+    if (key.second == workload) ExplainWorkload(*candidate, out);
+  }
+  for (const auto& [pod_name, hidden] : hidden_) {
+    const auto found = pods_.find(pod_name);
+    if (found == pods_.end()) continue;
+    const auto& owner = found->second->owner;
+    const bool named =
+        pod_name == workload ||
+        (owner && (owner->name == workload || WithoutTemplateHash(owner->name) == workload));
+    if (named && out.size() < kMaxPodsShown) ExplainWorkload(*hidden, out);
+  }
+}
+
+}  // namespace tidemark::workloads

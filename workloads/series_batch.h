@@ -1,0 +1,107 @@
+#pragma once
+// What one request brings to one shard, and what a shard's rooms share.
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/counters.h"
+#include "model/sample.h"
+#include "workloads/sources.h"
+#include "workloads/usage.h"
+
+namespace tidemark::workloads {
+
+/// 128-bit hash of a series' canonical label bytes, seeded per process. Stands for the series.
+struct SeriesHash {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  friend bool operator==(const SeriesHash&, const SeriesHash&) = default;
+};
+
+/// One series of a batch. The label bytes live until the batch is applied.
+struct SeriesItem {
+  SeriesHash series;
+  uint64_t name_space = 0;  ///< hash of cluster and namespace
+  std::string_view label_bytes;
+  uint32_t first_sample = 0;  ///< into SeriesBatch::samples
+  uint32_t sample_count = 0;
+  uint16_t source = 0;  ///< into the SourceTable
+};
+
+/// Everything one request has for one shard, in the order of the request.
+struct SeriesBatch {
+  int64_t arrival_ms =
+      0;  ///< wall clock when it came; part of the batch, so that a replay decides alike
+  std::vector<SeriesItem> items;
+  std::vector<Sample> samples;
+};
+
+/// The ceiling on series, shared by all shards.
+class SeriesBudget {
+ public:
+  explicit SeriesBudget(int64_t max_series) : max_series_(max_series) {}
+  bool TryTake() {
+    if (count_.fetch_add(1, std::memory_order_relaxed) < max_series_) return true;
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    return false;
+  }
+  void GiveBack(int64_t count) { count_.fetch_sub(count, std::memory_order_relaxed); }
+  int64_t count() const { return count_.load(std::memory_order_relaxed); }
+  int64_t max_series() const { return max_series_; }
+
+ private:
+  const int64_t max_series_;
+  std::atomic<int64_t> count_{0};
+};
+
+/// Small dense numbers that can be given back; the engine keeps estimators in vectors under them.
+class IndexPool {
+ public:
+  uint32_t Take() {
+    if (free_.empty()) return next_++;
+    const uint32_t index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+  void Release(uint32_t index) { free_.push_back(index); }
+
+ private:
+  uint32_t next_ = 0;
+  std::vector<uint32_t> free_;
+};
+
+/// Where closed minutes go. Implemented by the engine; called on the shard's thread.
+class UsageSink {
+ public:
+  virtual ~UsageSink() = default;
+  /// A minute of usage of container `instance` (of one pod), which counts for `container` (of a
+  /// workload).
+  virtual void AddUsage(uint32_t container, uint32_t instance, Resource resource,
+                        UsageMinute minute) = 0;
+  /// The history of `from` now belongs to `into`; `from` is removed afterwards.
+  virtual void MergeContainer(uint32_t from, uint32_t into) = 0;
+  virtual void RemoveContainer(uint32_t container) = 0;
+  virtual void RemoveInstance(uint32_t instance) = 0;
+};
+
+/// What has come in for one source.
+struct SourceCount {
+  uint64_t series = 0;
+  int64_t last_ms = kNever;
+};
+
+/// What the namespaces of one shard share. Outlives them.
+struct ShardContext {
+  const SourceTable& sources;
+  UsageSink& usage;
+  SeriesBudget& budget;
+  EngineCounters& counters;
+  IndexPool containers{};
+  IndexPool instances{};
+  std::vector<SourceCount> source_counts{};  ///< one for each source of the table
+};
+
+}  // namespace tidemark::workloads
