@@ -11,8 +11,7 @@
 namespace tidemark::engine {
 namespace {
 
-/// Hash of cluster and namespace. A label value may hold a zero byte, so the first one's length is
-/// hashed too.
+/// Hash of cluster and namespace. The first seeds the second, so that no two pairs run together.
 uint64_t HashNamespace(std::string_view cluster, std::string_view name_space, uint64_t seed) {
   const uint64_t head = XXH3_64bits_withSeed(cluster.data(), cluster.size(), seed);
   return XXH3_64bits_withSeed(name_space.data(), name_space.size(), head);

@@ -118,7 +118,7 @@ std::string RoleNames() {
 }
 
 std::vector<Source> DefaultSources() {
-  std::vector<Source> sources = {
+  return {
       // cAdvisor. The `id` (the cgroup) tells one run of a container from the next, `cpu` one
       // core's row from another's.
       ContainerUsage("container_cpu_usage_seconds_total", Role::kUsageCounter, Resource::kCpu,
@@ -164,14 +164,9 @@ std::vector<Source> DefaultSources() {
                    "{}", {"mode"}),
       ProcessUsage("namedprocess_namegroup_memory_bytes", Role::kUsageGauge, Resource::kMemory,
                    R"({memtype="resident"})", {}),
-  };
-  return sources;
-}
-
-std::vector<Source> GpuSources() {
-  return {
-      DeviceUsage("DCGM_FI_DEV_GPU_UTIL", Resource::kGpuUtilization, 0.01),       // percent
-      DeviceUsage("DCGM_FI_DEV_FB_USED", Resource::kGpuMemory, 1024.0 * 1024.0),  // MiB
+      // DCGM exporter: percent and MiB of each GPU of a container.
+      DeviceUsage("DCGM_FI_DEV_GPU_UTIL", Resource::kGpuUtilization, 0.01),
+      DeviceUsage("DCGM_FI_DEV_FB_USED", Resource::kGpuMemory, 1024.0 * 1024.0),
   };
 }
 

@@ -86,11 +86,9 @@ struct Source {
   double scale = 1;
 };
 
-/// The default table: cAdvisor, kube-state-metrics and process-exporter, in the order in which
-/// status shows it.
+/// The default table: cAdvisor, kube-state-metrics, process-exporter and DCGM exporter, in the
+/// order in which status shows it.
 std::vector<Source> DefaultSources();
-/// What a DCGM exporter's metrics mean; shipped as an example, not on by default.
-std::vector<Source> GpuSources();
 
 /// The table in force; immutable, thread-safe.
 class SourceTable {
