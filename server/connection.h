@@ -1,0 +1,407 @@
+#pragma once
+// One HTTP/1.1 connection over a stream: Asio's TCP socket now, a TLS stream over it later.
+// Internal to server/.
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "model/http.h"
+#include "model/log.h"
+#include "server/answer.h"
+#include "server/chunked_body.h"
+#include "server/dispatch.h"
+#include "server/head_scanner.h"
+#include "server/read_buffer.h"
+#include "server/request_head.h"
+#include "server/session.h"
+#include "server/timed_stream.h"
+
+namespace tidemark::server {
+
+/// Everything but the constructor, Drain and Kill runs on the stream's executor, which must be a
+/// strand. Every wait is an asynchronous operation that holds a reference to the connection and is
+/// bounded by the one deadline timer; the connection goes when the last operation has ended. One
+/// request at a time: the next one is looked at when the answer to the one before has been written.
+template <class Stream>
+class Connection final : public Session, public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  Connection(Stream stream, std::string peer, std::shared_ptr<ServerState> state)
+      : io_(std::move(stream)), peer_(std::move(peer)), state_(std::move(state)) {}
+
+  ~Connection() override {
+    EndRequest();
+    if (registry_ == nullptr) return;
+    if (registry_ == &state_->served) --state_->counters.connections_now;
+    registry_->Remove(this);
+  }
+
+  /// Serves until the client or the server has enough.
+  void Serve() {
+    Register(state_->served);
+    ++state_->counters.connections_total;
+    ++state_->counters.connections_now;
+    Run([](Connection& self) { self.NextRequest(); });
+  }
+
+  /// Waits for a first sign of a request, so that the client is ready for an answer, and says 503.
+  void TurnAway() {
+    Register(state_->refused);
+    ++state_->counters.connections_refused;
+    Run([](Connection& self) {
+      self.phase_ = Phase::kIdle;
+      self.Arm(kRefuseWait);
+      self.ReadIntoBuffer([](Connection& refused) {
+        refused.Answer(Overloaded("too many connections; at most " +
+                                  std::to_string(refused.state_->options.max_connections) +
+                                  " are served"));
+      });
+    });
+  }
+
+  void Drain() override {
+    boost::asio::post(io_.executor(), [self = this->shared_from_this()] {
+      if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kHead) self->Close();
+    });
+  }
+
+  void Kill() override {
+    boost::asio::post(io_.executor(), [self = this->shared_from_this()] { self->Close(); });
+  }
+
+ private:
+  using Code = boost::system::error_code;
+
+  enum class Phase {
+    kIdle,     // between requests, nothing has come
+    kHead,     // within a header block
+    kRequest,  // headers have come: body or handler
+    kWriting,
+    kLinger,  // answered; input is thrown away until the client has seen it
+    kClosed,
+  };
+
+  static constexpr size_t kBodyStep = 64 << 10;  // how far the body grows ahead of what has come
+  static constexpr std::chrono::milliseconds kRefuseWait = std::chrono::seconds(1);
+  /// A client that has sent nothing unread may be about to: a pipelined request that crosses our
+  /// closing.
+  static constexpr std::chrono::milliseconds kQuietLinger = std::chrono::seconds(1);
+
+  void Register(SessionRegistry& registry) {
+    registry_ = &registry;
+    registry.Add(this->shared_from_this());
+  }
+
+  template <class Action>
+  void Run(Action action) {
+    boost::asio::dispatch(io_.executor(),
+                          [self = this->shared_from_this(), action] { action(*self); });
+  }
+
+  void Arm(std::chrono::milliseconds timeout) {
+    io_.Arm(timeout, [self = this->shared_from_this()] { self->OnDeadline(); });
+  }
+
+  void OnDeadline() {
+    if (phase_ == Phase::kWriting) ++state_->counters.timeouts;
+    if (phase_ == Phase::kHead || phase_ == Phase::kRequest) {
+      io_.Cancel();  // the operation ends, and its handler answers 408
+    } else {
+      Close();
+    }
+  }
+
+  // Reading.
+
+  /// Reads what there is and calls `next(*this, bytes)`; what goes wrong ends the connection.
+  template <class Next>
+  void ReadSome(boost::asio::mutable_buffer space, Next next) {
+    io_.Read(space, [self = this->shared_from_this(), next](const Code& error, size_t bytes) {
+      if (self->phase_ == Phase::kClosed) return;
+      if (self->io_.late()) return self->OnLate();
+      if (error) return self->OnCut();
+      next(*self, bytes);
+    });
+  }
+
+  template <class Next>
+  void ReadIntoBuffer(Next next) {
+    const ReadBuffer::Space space = buffer_.Prepare(state_->options.max_header_bytes);
+    ReadSome(boost::asio::buffer(space.data, space.size), [next](Connection& self, size_t bytes) {
+      self.buffer_.Commit(bytes);
+      next(self);
+    });
+  }
+
+  void OnLate() {
+    ++state_->counters.timeouts;
+    Answer(ClosingText(408, phase_ == Phase::kHead ? "the headers did not come in time"
+                                                   : "the body did not come in time"));
+  }
+
+  /// The client is gone. Nothing to say, and nobody to say it to.
+  void OnCut() {
+    if (phase_ == Phase::kHead || phase_ == Phase::kRequest) ++state_->counters.protocol_errors;
+    Close();
+  }
+
+  // One request: headers.
+
+  void NextRequest() {
+    scanner_ = HeadScanner();
+    phase_ = Phase::kIdle;
+    if (state_->stopping) return Close();
+    buffer_.Shrink();
+    ReadHead();
+  }
+
+  void ReadHead() {
+    const size_t limit = state_->options.max_header_bytes;
+    switch (scanner_.Scan(buffer_.View())) {
+      case HeadScanner::State::kComplete:
+        return scanner_.size() > limit ? RefuseLongHead() : OnHead();
+      case HeadScanner::State::kMalformed:
+        return Refuse({400, std::string("malformed request: ") + scanner_.problem()});
+      case HeadScanner::State::kIncomplete: break;
+    }
+    if (buffer_.size() >= limit) return RefuseLongHead();
+    if (phase_ == Phase::kIdle && !buffer_.empty()) {
+      phase_ = Phase::kHead;
+      Arm(state_->options.header_deadline);
+    } else if (phase_ == Phase::kIdle) {
+      Arm(answered_any_ ? state_->options.idle_timeout : state_->options.header_deadline);
+    }
+    ReadIntoBuffer([](Connection& self) { self.ReadHead(); });
+  }
+
+  void RefuseLongHead() {
+    Refuse({431, "the header block is over the limit of " +
+                     std::to_string(state_->options.max_header_bytes) + " bytes"});
+  }
+
+  /// Where the request ends is not known, so nothing more of this connection can be understood.
+  void Refuse(Fault fault) {
+    ++state_->counters.protocol_errors;
+    LogOncePerMinute(
+        "http_request_refused", LogLevel::kInfo, "HTTP request refused",
+        {{"peer", peer_}, {"status", std::to_string(fault.status)}, {"reason", fault.text}});
+    body_to_come_ = true;
+    Answer(ClosingText(fault.status, std::move(fault.text)));
+  }
+
+  void OnHead() {
+    const std::string_view block =
+        buffer_.View().substr(scanner_.begin(), scanner_.size() - scanner_.begin());
+    tl::expected<RequestHead, Fault> head = ParseRequestHead(block);
+    buffer_.Consume(scanner_.size());
+    phase_ = Phase::kRequest;
+    in_request_ = true;
+    ++state_->counters.requests_now;
+    if (!head) return Refuse(std::move(head.error()));
+    head_ = std::move(*head);
+    HttpRequest& request = head_.request;
+    request.peer = peer_;
+    body_to_come_ = head_.HasBody();
+
+    tl::expected<Router::Match, HttpResponse> match =
+        state_->router.Find(request.method, request.path);
+    without_body_ = request.method == "HEAD";
+    if (!match) return Answer(std::move(match.error()));
+    route_ = match->route;
+    if (match->head_as_get) request.method = "GET";
+
+    if (std::optional<HttpResponse> answer = CallAdmission(*route_, request))
+      return Answer(std::move(*answer));
+    if (request.content_length.value_or(0) > route_->max_body_bytes) {
+      return RefuseLargeBody(std::to_string(*request.content_length) + " bytes");
+    }
+    if (!body_to_come_) return Handle();
+    Arm(state_->options.body_deadline);
+    if (head_.chunked) chunks_.emplace(route_->max_body_bytes, state_->options.max_header_bytes);
+    // A client that sends the body with the headers does not wait (RFC 9110 section 10.1.1).
+    if (head_.expect_continue && buffer_.empty()) return SendContinue();
+    ReadBody();
+  }
+
+  void RefuseLargeBody(const std::string& size) {
+    Refuse({400, "the request body of " + size + " is over the limit of " +
+                     std::to_string(route_->max_body_bytes) + " bytes"});
+  }
+
+  void SendContinue() {
+    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    ++state_->counters.requests_by_class[1];
+    io_.Write(boost::asio::buffer(kContinue.data(), kContinue.size()),
+              [self = this->shared_from_this()](const Code& error, size_t) {
+                if (self->phase_ == Phase::kClosed) return;
+                if (self->io_.late()) return self->OnLate();
+                if (error) return self->OnCut();
+                self->ReadBody();
+              });
+  }
+
+  // One request: body.
+
+  void ReadBody() { head_.chunked ? ReadChunks() : ReadAnnounced(); }
+
+  void ReadAnnounced() {
+    std::string& body = head_.request.body;
+    const size_t wanted = static_cast<size_t>(*head_.request.content_length);
+    const size_t here = std::min(wanted - body.size(), buffer_.size());
+    body.append(buffer_.View().substr(0, here));
+    buffer_.Consume(here);
+    if (!PayForBody()) return RefuseForMemory();
+    ReadRestOfAnnounced();
+  }
+
+  /// Straight into the body. It grows by doubling, behind what has come: an announced length
+  /// reserves nothing.
+  void ReadRestOfAnnounced() {
+    std::string& body = head_.request.body;
+    const size_t had = body.size();
+    const size_t step =
+        std::min(static_cast<size_t>(*head_.request.content_length) - had, kBodyStep);
+    if (step == 0) return Handle();
+    body.resize(had + step);
+    if (!PayForBody()) return RefuseForMemory();
+    ReadSome(boost::asio::buffer(body.data() + had, step), [had](Connection& self, size_t bytes) {
+      self.head_.request.body.resize(had + bytes);
+      self.ReadRestOfAnnounced();
+    });
+  }
+
+  void ReadChunks() {
+    const ChunkedBody::Step step = chunks_->Feed(buffer_.View(), head_.request.body);
+    buffer_.Consume(step.consumed);
+    if (!PayForBody()) return RefuseForMemory();
+    switch (step.state) {
+      case ChunkedBody::State::kComplete: return Handle();
+      case ChunkedBody::State::kTooLarge: return RefuseLargeBody("unknown length");
+      case ChunkedBody::State::kMalformed:
+        return Refuse({400, std::string("malformed chunked body: ") + chunks_->problem()});
+      case ChunkedBody::State::kIncomplete:
+        ReadIntoBuffer([](Connection& self) { self.ReadChunks(); });
+    }
+  }
+
+  /// Books the memory that the body has come to hold. It may be larger than the budget by that one
+  /// step.
+  bool PayForBody() {
+    const size_t capacity = head_.request.body.capacity();
+    if (capacity <= paid_) return true;
+    if (!state_->body_budget.TryTake(capacity - paid_)) return false;
+    paid_ = capacity;
+    return true;
+  }
+
+  void RefuseForMemory() { Answer(Overloaded("too many request bodies at a time; send again")); }
+
+  // One request: handler and answer.
+
+  void Handle() {
+    io_.Disarm();
+    body_to_come_ = false;
+    Answer(CallHandler(*route_, head_.request));
+  }
+
+  void Answer(HttpResponse response) {
+    phase_ = Phase::kWriting;
+    Arm(state_->options.write_deadline);
+    keep_alive_ = head_.keep_alive && !response.close && !body_to_come_ && !state_->stopping;
+    ++state_->counters.requests_by_class[response.status / 100];
+    answer_head_ = FormatAnswerHead(response, keep_alive_, state_->clock.Now());
+    const bool with_body = !without_body_ && StatusHasBody(response.status);
+    answer_body_ = with_body ? std::move(response.body) : std::string();
+
+    const std::array<boost::asio::const_buffer, 2> buffers = {boost::asio::buffer(answer_head_),
+                                                              boost::asio::buffer(answer_body_)};
+    io_.Write(buffers, [self = this->shared_from_this()](const Code& error, size_t) {
+      if (self->phase_ != Phase::kClosed) self->OnAnswered(error);
+    });
+  }
+
+  void OnAnswered(const Code& error) {
+    io_.Disarm();
+    const bool unread = body_to_come_ || !buffer_.empty();
+    EndRequest();
+    answered_any_ = true;
+    if (error) return Close();
+    if (keep_alive_) return NextRequest();
+    Linger(unread ? state_->options.linger_timeout
+                  : std::min(state_->options.linger_timeout, kQuietLinger));
+  }
+
+  /// Lets go of everything that belongs to the request.
+  void EndRequest() {
+    state_->body_budget.Give(std::exchange(paid_, 0));
+    if (std::exchange(in_request_, false)) --state_->counters.requests_now;
+    head_ = RequestHead();
+    chunks_.reset();
+    route_ = nullptr;
+    without_body_ = false;
+    body_to_come_ = false;
+    answer_head_ = std::string();
+    answer_body_ = std::string();
+  }
+
+  // The end.
+
+  void Linger(std::chrono::milliseconds timeout) {
+    phase_ = Phase::kLinger;
+    io_.FinishSending();
+    Arm(timeout);
+    buffer_.Consume(buffer_.size());
+    DropInput();
+  }
+
+  void DropInput() {
+    if (dropped_bytes_ > state_->options.linger_bytes) return Close();
+    const ReadBuffer::Space space = buffer_.Prepare(state_->options.max_header_bytes);
+    ReadSome(boost::asio::buffer(space.data, space.size), [](Connection& self, size_t bytes) {
+      self.dropped_bytes_ += bytes;
+      self.DropInput();
+    });
+  }
+
+  /// What the request holds stays until the destructor: an operation under way may still use it.
+  void Close() {
+    if (phase_ == Phase::kClosed) return;
+    phase_ = Phase::kClosed;
+    io_.Close();
+  }
+
+  TimedStream<Stream> io_;
+  const std::string peer_;
+  const std::shared_ptr<ServerState> state_;
+  SessionRegistry* registry_ = nullptr;
+
+  Phase phase_ = Phase::kIdle;
+  ReadBuffer buffer_;
+  bool answered_any_ = false;
+  uint64_t dropped_bytes_ = 0;
+
+  // The request at hand.
+  HeadScanner scanner_;
+  RequestHead head_;
+  std::optional<ChunkedBody> chunks_;
+  const HttpRoute* route_ = nullptr;
+  bool in_request_ = false;    // counted in requests_now
+  bool body_to_come_ = false;  // the client may still be sending
+  bool without_body_ = false;  // the answer to HEAD
+  uint64_t paid_ = 0;          // bytes of the body budget
+
+  // Its answer; must stay until it is written.
+  bool keep_alive_ = true;
+  std::string answer_head_;
+  std::string answer_body_;
+};
+
+}  // namespace tidemark::server

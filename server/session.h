@@ -1,0 +1,82 @@
+#pragma once
+// What the connections of one server share, and how the server reaches them. No Boost here.
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "model/clock.h"
+#include "model/counters.h"
+#include "server/options.h"
+#include "server/router.h"
+
+namespace tidemark::server {
+
+/// One connection, whatever its transport. Both calls are thread-safe and return at once.
+class Session {
+ public:
+  virtual ~Session() = default;
+  /// Close now if no request is under way, else after its answer. ServerState::stopping must be set
+  /// before.
+  virtual void Drain() = 0;
+  /// Close now.
+  virtual void Kill() = 0;
+};
+
+/// The open connections. Thread-safe. Sessions take themselves out in their destructors.
+class SessionRegistry {
+ public:
+  void Add(const std::shared_ptr<Session>& session);
+  void Remove(const Session* session);
+  size_t size() const;
+  std::vector<std::shared_ptr<Session>> All() const;
+  void WaitUntilEmpty() const;
+  /// False when the time passed first.
+  bool WaitUntilEmpty(std::chrono::milliseconds timeout) const;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable emptied_;
+  std::unordered_map<const Session*, std::weak_ptr<Session>> sessions_;
+};
+
+/// A bound on bytes held by many. Thread-safe.
+class ByteBudget {
+ public:
+  explicit ByteBudget(uint64_t max_bytes) : max_bytes_(max_bytes) {}
+  /// Takes `bytes`, or nothing when that would pass the bound.
+  bool TryTake(uint64_t bytes);
+  void Give(uint64_t bytes) { taken_ -= bytes; }
+  uint64_t taken() const { return taken_; }
+
+ private:
+  const uint64_t max_bytes_;
+  std::atomic<uint64_t> taken_ = 0;
+};
+
+/// Lives as long as the last connection. `counters` and `clock` outlive the server.
+struct ServerState {
+  ServerState(Options server_options, Router server_router, HttpCounters& http_counters,
+              const Clock& wall_clock)
+      : options(std::move(server_options)),
+        router(std::move(server_router)),
+        counters(http_counters),
+        clock(wall_clock),
+        body_budget(options.max_body_bytes_in_flight) {}
+
+  const Options options;
+  const Router router;
+  HttpCounters& counters;
+  const Clock& clock;
+  ByteBudget body_budget;
+  SessionRegistry served;   ///< connections within the limit
+  SessionRegistry refused;  ///< connections over it that are being told so
+  std::atomic<bool> stopping = false;
+};
+
+}  // namespace tidemark::server
