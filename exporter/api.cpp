@@ -1,0 +1,281 @@
+#include "exporter/api.h"
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "exporter/json_writer.h"
+#include "exporter/recommendation_query.h"
+#include "exporter/rfc3339.h"
+
+namespace tidemark::exporter {
+namespace {
+
+HttpResponse JsonResponse(unsigned status, JsonWriter& json) {
+  HttpResponse response;
+  response.status = status;
+  response.headers.push_back({"Content-Type", "application/json"});
+  response.body = json.Take();
+  return response;
+}
+
+/// `write_data(json)` writes the value of `data`.
+template <class F>
+HttpResponse SuccessAnswer(F&& write_data) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Member("status", "success");
+  json.Key("data");
+  std::forward<F>(write_data)(json);
+  json.EndObject();
+  return JsonResponse(200, json);
+}
+
+void WriteIfKnown(std::string_view key, const std::optional<double>& value, JsonWriter& json) {
+  if (value) json.Key(key), json.Number(*value);
+}
+
+void WriteTime(std::string_view key, int64_t unix_ms, JsonWriter& json) {
+  json.Member(key, FormatRfc3339(unix_ms));
+}
+
+void WriteUnlessEmpty(std::string_view key, std::string_view value, JsonWriter& json) {
+  if (!value.empty()) json.Member(key, value);
+}
+
+void WriteItem(const ItemPosition& item, const WorkloadAdvice& workload,
+               const ResourceAdvice& advice, JsonWriter& json) {
+  json.BeginObject();
+  WriteUnlessEmpty("cluster", item.cluster, json);
+  json.Member("namespace", item.name_space);
+  json.Member("workload_type", item.workload_type);
+  json.Member("workload", item.workload);
+  WriteUnlessEmpty("container", item.container, json);
+  json.Member("resource", ResourceName(advice.resource));
+  json.Member("unit", UnitName(advice.resource));
+  WriteIfKnown("current_request", advice.current_request, json);
+  WriteIfKnown("current_limit", advice.current_limit, json);
+  WriteIfKnown("model_request", advice.model_request, json);
+  WriteIfKnown("recommended_request", advice.recommended_request, json);
+  WriteIfKnown("reclaimable", advice.reclaimable, json);
+  if (advice.model_request) json.Key("confidence_days"), json.Number(advice.confidence_days);
+  json.Key("replicas"), json.Number(workload.replicas);
+  if (workload.last_sample_ms != 0) WriteTime("last_sample", workload.last_sample_ms, json);
+  json.EndObject();
+}
+
+/// Writes one page of items as an array; the token of the next page when there is one.
+std::optional<std::string> WritePage(const Snapshot& snapshot, const RecommendationQuery& query,
+                                     JsonWriter& json) {
+  const std::optional<ItemPosition> after = query.After();
+  std::optional<ItemPosition> last;
+  std::optional<std::string> next;
+  size_t written = 0;
+  json.BeginArray();
+  // False when the page is full and this item is the first of the next.
+  const auto visit = [&](const ItemPosition& item, const WorkloadAdvice& workload,
+                         const ResourceAdvice& advice) {
+    if ((after && item <= *after) || !query.Matches(item)) return true;
+    if (written == query.limit) {
+      next = EncodePageToken(*last);
+      return false;
+    }
+    WriteItem(item, workload, advice, json);
+    last = item;
+    ++written;
+    return true;
+  };
+  const auto visit_block = [&](const NamespaceBlock& block) {
+    for (const WorkloadAdvice& workload : block.workloads) {
+      for (const ContainerAdvice& container : workload.containers) {
+        for (const ResourceAdvice& advice : container.resources) {
+          const ItemPosition item = {workload.id.cluster,       workload.id.name_space,
+                                     workload.id.workload_type, workload.id.workload,
+                                     container.container,       advice.resource};
+          if (!visit(item, workload, advice)) return false;
+        }
+      }
+    }
+    return true;
+  };
+  for (const auto& block : snapshot.blocks) {
+    using Place = std::pair<std::string_view, std::string_view>;
+    if (after &&
+        Place(block->cluster, block->name_space) < Place(after->cluster, after->name_space))
+      continue;
+    if (!visit_block(*block)) break;
+  }
+  json.EndArray();
+  return next;
+}
+
+void WriteWorkloadStatus(const WorkloadStatus& status, JsonWriter& json) {
+  json.BeginObject();
+  WriteUnlessEmpty("cluster", status.cluster, json);
+  json.Member("namespace", status.name_space);
+  WriteUnlessEmpty("workload_type", status.workload_type, json);
+  json.Member("workload", status.workload);
+  json.Key("has_recommendation"), json.Bool(status.has_recommendation);
+  json.Key("prerequisites");
+  json.BeginArray();
+  for (const Prerequisite& each : status.prerequisites) {
+    json.BeginObject();
+    json.Member("what", each.what);
+    json.Key("present"), json.Bool(each.present);
+    if (each.last_sample_ms) WriteTime("last_sample", *each.last_sample_ms, json);
+    WriteUnlessEmpty("hint", each.hint, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.Key("pods");
+  json.BeginArray();
+  for (const PodStatus& pod : status.pods) {
+    json.BeginObject();
+    json.Member("pod", pod.pod);
+    json.Member("owner", pod.owner);
+    WriteUnlessEmpty("workload", pod.workload, json);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+HttpResponse ExplainAnswer(const StateReader& state, std::string_view name_space,
+                           std::string_view workload) {
+  const Result<std::vector<WorkloadStatus>> found = state.Explain(name_space, workload);
+  if (!found) return ErrorAnswer(found.error());
+  return SuccessAnswer([&](JsonWriter& json) {
+    json.BeginObject();
+    json.Key("workloads");
+    json.BeginArray();
+    for (const WorkloadStatus& status : *found) WriteWorkloadStatus(status, json);
+    json.EndArray();
+    json.EndObject();
+  });
+}
+
+void WriteSources(const Snapshot& snapshot, JsonWriter& json) {
+  json.BeginObject();
+  json.Key("generation"), json.Unsigned(snapshot.generation);
+  json.Key("sources");
+  json.BeginArray();
+  for (const SourceStatus& source : snapshot.sources) {
+    json.BeginObject();
+    json.Member("role", source.role);
+    json.Member("metric", source.metric);
+    json.Key("series"), json.Unsigned(source.series);
+    if (source.last_sample_ms) WriteTime("last_sample", *source.last_sample_ms, json);
+    json.Key("missing"), json.Bool(!source.last_sample_ms);
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+}  // namespace
+
+HttpResponse ErrorAnswer(const Error& error) {
+  unsigned status = 500;
+  std::string_view type = "internal";
+  switch (error.code) {
+    case ErrorCode::kInvalidArgument: status = 400, type = "bad_data"; break;
+    case ErrorCode::kNotFound: status = 404, type = "not_found"; break;
+    case ErrorCode::kUnavailable: status = 503, type = "unavailable"; break;
+    case ErrorCode::kIo:
+    case ErrorCode::kInternal: break;
+  }
+  JsonWriter json;
+  json.BeginObject();
+  json.Member("status", "error");
+  json.Member("errorType", type);
+  json.Member("error", error.message);
+  json.EndObject();
+  return JsonResponse(status, json);
+}
+
+HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const HttpRequest& request) {
+  const Result<RecommendationQuery> query = ParseRecommendationQuery(request);
+  if (!query) return ErrorAnswer(query.error());
+  return SuccessAnswer([&](JsonWriter& json) {
+    json.BeginObject();
+    json.Key("generation"), json.Unsigned(snapshot.generation);
+    if (snapshot.published_ms != 0) WriteTime("published", snapshot.published_ms, json);
+    json.Key("recommendations");
+    const std::optional<std::string> next = WritePage(snapshot, *query, json);
+    if (next) json.Member("next", *next);
+    json.EndObject();
+  });
+}
+
+HttpResponse SourcesAnswer(const Snapshot& snapshot, const StateReader& state,
+                           const HttpRequest& request) {
+  const Result<void> known = CheckParameters(request, {"namespace", "workload"});
+  if (!known) return ErrorAnswer(known.error());
+  const std::optional<std::string_view> name_space = request.Query("namespace");
+  const std::optional<std::string_view> workload = request.Query("workload");
+  if (!name_space && !workload) {
+    return SuccessAnswer([&](JsonWriter& json) { WriteSources(snapshot, json); });
+  }
+  for (const auto& [name, value] :
+       {std::pair("namespace", name_space), std::pair("workload", workload)}) {
+    if (!value || value->empty()) {
+      return ErrorAnswer(
+          {ErrorCode::kInvalidArgument,
+           std::string("parameter \"") + name +
+               "\" is missing or empty; give both \"namespace\" and \"workload\", or neither"});
+    }
+  }
+  return ExplainAnswer(state, *name_space, *workload);
+}
+
+HttpResponse BuildInfoAnswer(const BuildInfo& build) {
+  return SuccessAnswer([&](JsonWriter& json) {
+    json.BeginObject();
+    json.Member("version", build.version);
+    json.Member("revision", build.revision);
+    json.Member("branch", build.branch);
+    json.Member("buildDate", build.build_date);
+    json.Member("compiler", build.compiler);
+    json.EndObject();
+  });
+}
+
+HttpResponse ConfigAnswer(const std::string& yaml) {
+  return SuccessAnswer([&](JsonWriter& json) {
+    json.BeginObject();
+    json.Member("yaml", yaml);
+    json.EndObject();
+  });
+}
+
+HttpResponse RuntimeInfoAnswer(const RuntimeInfo& info, const EngineCounters& engine,
+                               const Snapshot& snapshot) {
+  std::error_code error;
+  const std::string working_directory = std::filesystem::current_path(error).string();
+  return SuccessAnswer([&](JsonWriter& json) {
+    const auto count = [&](std::string_view key, const std::atomic<int64_t>& value) {
+      json.Key(key), json.Integer(value.load(std::memory_order_relaxed));
+    };
+    json.BeginObject();
+    WriteTime("startTime", ToUnixMs(info.started), json);
+    json.Member("CWD", working_directory);
+    WriteTime("serverTime", ToUnixMs(info.now), json);
+    json.Member("storagePath", info.storage_path);
+    count("timeSeriesCount", engine.series_now);
+    count("namespaceCount", engine.namespaces_now);
+    count("workloadCount", engine.workloads_now);
+    count("podCount", engine.pods_now);
+    count("containerCount", engine.containers_now);
+    json.Key("snapshotGeneration"), json.Unsigned(snapshot.generation);
+    if (snapshot.published_ms != 0) {
+      WriteTime("snapshotTime", snapshot.published_ms, json);
+      json.Key("snapshotAgeSeconds");
+      json.Number(static_cast<double>(ToUnixMs(info.now) - snapshot.published_ms) / 1000);
+    }
+    json.EndObject();
+  });
+}
+
+}  // namespace tidemark::exporter

@@ -1,0 +1,122 @@
+#include "exporter/routes.h"
+
+#include <memory>
+#include <utility>
+
+#include "exporter/api.h"
+#include "exporter/content_negotiation.h"
+#include "exporter/daemon_metrics.h"
+#include "exporter/exposition.h"
+#include "exporter/process_stats.h"
+#include "exporter/recommendation_metrics.h"
+
+namespace tidemark::exporter {
+namespace {
+
+constexpr std::string_view kLandingPage = R"(<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Tidemark</title></head>
+<body>
+<h1>Tidemark</h1>
+<p>What workloads should request, from what they have used.</p>
+<ul>
+<li><a href="metrics">Metrics</a></li>
+<li><a href="api/v1/recommendations">Recommendations</a></li>
+<li><a href="api/v1/status/sources">Sources: what has come in and what is missing</a></li>
+<li><a href="api/v1/status/runtimeinfo">Run-time information</a></li>
+<li><a href="api/v1/status/buildinfo">Build information</a></li>
+<li><a href="api/v1/status/config">Configuration</a></li>
+<li><a href="-/healthy">Health</a></li>
+<li><a href="-/ready">Readiness</a></li>
+</ul>
+</body>
+</html>
+)";
+
+struct Exporter {
+  explicit Exporter(Sources given) : sources(std::move(given)) {}
+
+  HttpResponse Metrics(const HttpRequest& request) {
+    const ExpositionFormat format = NegotiateFormat(JoinHeaders(request, "Accept"));
+    const std::shared_ptr<const Snapshot> snapshot = sources.snapshots.Current();
+    HttpResponse response;
+    response.headers.push_back({"Content-Type", std::string(ContentType(format))});
+    response.headers.push_back({"Vary", "Accept"});
+    ExpositionWriter writer(format, response.body);
+    recommendations.Append(*snapshot, writer);
+    AppendDaemonMetrics(sources.remote_write, sources.http, sources.engine, *snapshot,
+                        sources.build, ReadProcessStats(), writer);
+    writer.Finish();
+    return response;
+  }
+
+  HttpResponse Ready() const {
+    return sources.ready() ? HttpResponse::Text(200, "Tidemark is Ready.")
+                           : HttpResponse::Text(503, "Tidemark is not ready.");
+  }
+
+  HttpResponse Recommendations(const HttpRequest& request) const {
+    return RecommendationsAnswer(*sources.snapshots.Current(), request);
+  }
+
+  HttpResponse SourcesStatus(const HttpRequest& request) const {
+    return SourcesAnswer(*sources.snapshots.Current(), sources.state, request);
+  }
+
+  HttpResponse Runtime() const {
+    return RuntimeInfoAnswer({sources.started, sources.clock.Now(), sources.storage_path},
+                             sources.engine, *sources.snapshots.Current());
+  }
+
+  Sources sources;
+  RecommendationMetrics recommendations;
+};
+
+HttpResponse LandingPage() {
+  HttpResponse response;
+  response.headers.push_back({"Content-Type", "text/html; charset=utf-8"});
+  response.body = kLandingPage;
+  return response;
+}
+
+HttpRoute Get(std::string path, HttpHandler handler) {
+  HttpRoute route;
+  route.path = std::move(path);
+  route.methods = {"GET"};
+  route.handler = std::move(handler);
+  route.max_body_bytes = 0;
+  return route;
+}
+
+HttpRoute GetCompressed(std::string path, HttpHandler handler) {
+  return Get(std::move(path), [handler = std::move(handler)](const HttpRequest& request) {
+    HttpResponse response = handler(request);
+    CompressIfAccepted(request, response);
+    return response;
+  });
+}
+
+}  // namespace
+
+std::vector<HttpRoute> Routes(Sources sources) {
+  const auto exporter = std::make_shared<Exporter>(std::move(sources));
+  using Request = const HttpRequest&;
+  return {
+      Get("/", [](Request) { return LandingPage(); }),
+      Get("/-/healthy", [](Request) { return HttpResponse::Text(200, "Tidemark is Healthy."); }),
+      Get("/-/ready", [exporter](Request) { return exporter->Ready(); }),
+      GetCompressed("/metrics", [exporter](Request request) { return exporter->Metrics(request); }),
+      GetCompressed("/api/v1/recommendations",
+                    [exporter](Request request) { return exporter->Recommendations(request); }),
+      GetCompressed("/api/v1/status/sources",
+                    [exporter](Request request) { return exporter->SourcesStatus(request); }),
+      GetCompressed("/api/v1/status/buildinfo",
+                    [exporter](Request) { return BuildInfoAnswer(exporter->sources.build); }),
+      GetCompressed("/api/v1/status/config",
+                    [exporter](Request) { return ConfigAnswer(exporter->sources.config_yaml()); }),
+      GetCompressed("/api/v1/status/runtimeinfo",
+                    [exporter](Request) { return exporter->Runtime(); }),
+  };
+}
+
+}  // namespace tidemark::exporter

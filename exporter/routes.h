@@ -1,0 +1,43 @@
+#pragma once
+// The paths that this room answers. GET (and so HEAD):
+//
+//   /                               plain page with links
+//   /metrics                        text 0.0.4 or OpenMetrics 1.0, gzip when asked
+//   /-/healthy  /-/ready            as Prometheus; ready answers 503 until the daemon is
+//   /api/v1/recommendations         exporter/api.h
+//   /api/v1/status/sources  /api/v1/status/buildinfo  /api/v1/status/config
+//   /api/v1/status/runtimeinfo
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "exporter/build_info.h"
+#include "model/clock.h"
+#include "model/counters.h"
+#include "model/http.h"
+#include "model/snapshot.h"
+#include "model/workload_status.h"
+
+namespace tidemark::exporter {
+
+/// Where the answers come from. Whatever is referred to must outlive the routes and be thread-safe;
+/// the functions are called on any thread, must not be empty and must not throw.
+struct Sources {
+  const SnapshotReader& snapshots;
+  const StateReader& state;
+  const RemoteWriteCounters& remote_write;
+  const HttpCounters& http;
+  const EngineCounters& engine;
+  const Clock& clock;
+  BuildInfo build;
+  TimePoint started;                         ///< when the daemon was, by `clock`
+  std::string storage_path;                  ///< as configured
+  std::function<std::string()> config_yaml;  ///< the configuration in force, secrets left out
+  std::function<bool()> ready;               ///< recovery is done
+};
+
+/// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.
+std::vector<HttpRoute> Routes(Sources sources);
+
+}  // namespace tidemark::exporter

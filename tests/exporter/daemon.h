@@ -1,0 +1,60 @@
+#pragma once
+// A daemon's worth of sources around fakes, and its routes.
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exporter/routes.h"
+#include "tests/exporter/fakes.h"
+
+namespace tidemark::exporter {
+
+struct FakeDaemon {
+  explicit FakeDaemon(Snapshot snapshot = {}) : snapshots(std::move(snapshot)) {}
+
+  /// Asks the route of `path`; throws when there is none.
+  HttpResponse Get(const std::string& path,
+                   std::vector<std::pair<std::string, std::string>> query = {},
+                   std::vector<HttpHeader> headers = {}) {
+    HttpRequest request;
+    request.method = "GET";
+    request.path = path;
+    request.query = std::move(query);
+    request.headers = std::move(headers);
+    for (const HttpRoute& route : routes) {
+      if (route.path == path) return route.handler(request);
+    }
+    throw std::runtime_error("no route " + path);
+  }
+
+  FakeSnapshotReader snapshots;
+  FakeStateReader state;
+  RemoteWriteCounters remote_write;
+  HttpCounters http;
+  EngineCounters engine;
+  ManualClock clock{FromUnixMs(1700000020000)};
+  bool ready = true;
+  std::vector<HttpRoute> routes = Routes({snapshots,
+                                          state,
+                                          remote_write,
+                                          http,
+                                          engine,
+                                          clock,
+                                          {"1.2.3", "abcdef", "main", "2026-01-02", "g++ 12.2.0"},
+                                          FromUnixMs(1700000000000),
+                                          "/var/lib/tidemark",
+                                          [] { return std::string("a: \"b\"\n"); },
+                                          [this] { return ready; }});
+};
+
+inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {
+  std::string value;
+  for (const HttpHeader& header : response.headers) {
+    if (header.name == name) value += value.empty() ? header.value : "|" + header.value;
+  }
+  return value;
+}
+
+}  // namespace tidemark::exporter

@@ -1,0 +1,90 @@
+#pragma once
+// Small Snapshots and stand-ins for the engine.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/snapshot.h"
+#include "model/workload_status.h"
+
+namespace tidemark::exporter {
+
+inline ResourceAdvice FullCpuAdvice() {
+  ResourceAdvice advice;
+  advice.resource = Resource::kCpu;
+  advice.model_request = 0.21;
+  advice.recommended_request = 0.2415;
+  advice.current_request = 1;
+  advice.current_limit = 2;
+  advice.reclaimable = 2.2755;
+  advice.confidence_days = 6.5;
+  return advice;
+}
+
+inline ResourceAdvice MemoryAdvice(double recommended) {
+  ResourceAdvice advice;
+  advice.resource = Resource::kMemory;
+  advice.recommended_request = recommended;
+  return advice;
+}
+
+inline std::shared_ptr<NamespaceBlock> MakeBlock(
+    const std::string& cluster, const std::string& name_space,
+    const std::vector<std::pair<std::string, std::string>>& workloads,
+    const std::vector<ContainerAdvice>& containers) {
+  auto block = std::make_shared<NamespaceBlock>();
+  block->cluster = cluster;
+  block->name_space = name_space;
+  for (const auto& [type, name] : workloads) {
+    WorkloadAdvice& workload = block->workloads.emplace_back();
+    workload.id = {cluster, name_space, type, name};
+    workload.replicas = 3;
+    workload.last_sample_ms = 1700000000000;
+    workload.containers = containers;
+  }
+  return block;
+}
+
+inline Snapshot MakeSnapshot(std::vector<std::shared_ptr<const NamespaceBlock>> blocks) {
+  Snapshot snapshot;
+  snapshot.generation = 42;
+  snapshot.published_ms = 1700000015000;
+  snapshot.blocks = std::move(blocks);
+  return snapshot;
+}
+
+class FakeSnapshotReader final : public SnapshotReader {
+ public:
+  explicit FakeSnapshotReader(Snapshot snapshot)
+      : snapshot_(std::make_shared<Snapshot>(std::move(snapshot))) {}
+  std::shared_ptr<const Snapshot> Current() const override { return snapshot_; }
+
+ private:
+  std::shared_ptr<const Snapshot> snapshot_;
+};
+
+/// Knows workload "web" of namespace "shop"; namespace "busy" is a shard that does not answer.
+class FakeStateReader final : public StateReader {
+ public:
+  Result<std::vector<WorkloadStatus>> Explain(std::string_view name_space,
+                                              std::string_view workload) const override {
+    if (name_space == "busy") return Fail(ErrorCode::kUnavailable, "the shard is busy");
+    if (name_space != "shop" || workload != "web") {
+      return Fail(ErrorCode::kNotFound, "workload \"" + std::string(workload) + "\" is not known");
+    }
+    WorkloadStatus status;
+    status.name_space = "shop";
+    status.workload_type = "deployment";
+    status.workload = "web";
+    status.prerequisites = {
+        {"cpu usage of container app", true, 1700000000000, ""},
+        {"owner of the ReplicaSet", false, std::nullopt, "send kube_replicaset_owner"}};
+    status.pods = {{"web-5c9-x", "replicaset/web-5c9", "deployment/web"},
+                   {"web-5c9-y", "unknown: no kube_pod_owner yet", ""}};
+    return std::vector<WorkloadStatus>{status};
+  }
+};
+
+}  // namespace tidemark::exporter

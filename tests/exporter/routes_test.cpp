@@ -1,0 +1,79 @@
+#include "exporter/routes.h"
+
+#include <set>
+
+#include "tests/catch.h"
+#include "tests/exporter/daemon.h"
+#include "tests/exporter/gunzip.h"
+#include "tests/exporter/page_parser.h"
+
+using namespace tidemark;
+using namespace tidemark::exporter;
+
+TEST_CASE("every path is there once and answers GET only", "[exporter][routes]") {
+  const FakeDaemon daemon;
+  std::set<std::string> paths;
+  for (const HttpRoute& route : daemon.routes) {
+    CHECK(paths.insert(route.path).second);
+    CHECK(route.methods == std::vector<std::string>{"GET"});
+    CHECK(route.admission == nullptr);
+  }
+  CHECK(paths == std::set<std::string>{"/", "/-/healthy", "/-/ready", "/metrics",
+                                       "/api/v1/recommendations", "/api/v1/status/sources",
+                                       "/api/v1/status/buildinfo", "/api/v1/status/config",
+                                       "/api/v1/status/runtimeinfo"});
+}
+
+TEST_CASE("health is always, readiness when it is", "[exporter][routes]") {
+  FakeDaemon daemon;
+  daemon.ready = false;
+  CHECK(daemon.Get("/-/healthy").status == 200);
+  CHECK(daemon.Get("/-/healthy").body == "Tidemark is Healthy.\n");
+  CHECK(daemon.Get("/-/ready").status == 503);
+  CHECK(daemon.Get("/-/ready").body == "Tidemark is not ready.\n");
+  daemon.ready = true;
+  CHECK(daemon.Get("/-/ready").status == 200);
+  CHECK(daemon.Get("/-/ready").body == "Tidemark is Ready.\n");
+}
+
+TEST_CASE("the landing page links every other path", "[exporter][routes]") {
+  FakeDaemon daemon;
+  const HttpResponse page = daemon.Get("/");
+  CHECK(HeaderOf(page, "Content-Type") == "text/html; charset=utf-8");
+  for (const HttpRoute& route : daemon.routes) {
+    if (route.path == "/") continue;
+    INFO(route.path);
+    CHECK(page.body.find("href=\"" + route.path.substr(1) + "\"") != std::string::npos);
+  }
+}
+
+TEST_CASE("the metrics page comes in the form that was asked for", "[exporter][routes]") {
+  FakeDaemon daemon(
+      MakeSnapshot({MakeBlock("", "a", {{"job", "x"}}, {{"app", {FullCpuAdvice()}}})}));
+  const HttpResponse text = daemon.Get("/metrics");
+  CHECK(text.status == 200);
+  CHECK(HeaderOf(text, "Content-Type") == "text/plain; version=0.0.4; charset=utf-8");
+  CHECK(HeaderOf(text, "Vary") == "Accept, Accept-Encoding");
+  CHECK(HeaderOf(text, "Content-Encoding").empty());
+  const auto page = ParsePage(text.body, ExpositionFormat::kText);
+  CHECK(HasFamily(page, "tidemark_recommended_request"));
+  CHECK(HasFamily(page, "process_start_time_seconds"));
+
+  const HttpResponse openmetrics = daemon.Get(
+      "/metrics", {}, {{"Accept", "application/openmetrics-text"}, {"Accept-Encoding", "gzip"}});
+  CHECK(HeaderOf(openmetrics, "Content-Type") ==
+        "application/openmetrics-text; version=1.0.0; charset=utf-8");
+  CHECK(HeaderOf(openmetrics, "Content-Encoding") == "gzip");
+  CHECK(HasFamily(ParsePage(Gunzip(openmetrics.body), ExpositionFormat::kOpenMetrics),
+                  "process_cpu_seconds"));
+}
+
+TEST_CASE("API answers are compressed when asked for", "[exporter][routes]") {
+  FakeDaemon daemon(MakeSnapshot(
+      {MakeBlock("", "a", {{"job", "x"}}, {{"app", {FullCpuAdvice(), MemoryAdvice(1)}}})}));
+  const HttpResponse plain = daemon.Get("/api/v1/recommendations");
+  const HttpResponse packed =
+      daemon.Get("/api/v1/recommendations", {}, {{"Accept-Encoding", "gzip"}});
+  CHECK(HeaderOf(packed, "Content-Encoding") == "gzip");
+  CHECK(Gunzip(packed.body) == plain.body);
+}
