@@ -1,0 +1,102 @@
+#include "remote_write/batch_filler.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "remote_write/histogram_check.h"
+
+namespace tidemark::remote_write {
+namespace {
+
+int64_t SaturatingAdd(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
+}
+
+size_t Index(RejectReason reason) { return static_cast<size_t>(reason); }
+
+}  // namespace
+
+BatchFiller::BatchFiller(WriteBatch& batch, LabelChecker& checker, const Limits& limits,
+                         int64_t now_ms)
+    : batch_(batch), checker_(checker), newest_ms_(SaturatingAdd(now_ms, limits.max_future_ms)) {}
+
+void BatchFiller::OnLabels(const WireLabels& labels) {
+  refused_ = checker_.Check(labels, labels_);
+  bad_histogram_ = false;
+  if (!refused_) return;
+  ++tally_.series_rejected[Index(*refused_)];
+  RememberFirst(*refused_, labels.labels, "");
+}
+
+void BatchFiller::OnSamples(std::span<const Sample> samples) {
+  if (refused_) {
+    tally_.samples_rejected[Index(*refused_)] += samples.size();
+    return;
+  }
+  const auto good = [this](const Sample& sample) { return IsGoodTime(sample.timestamp_ms); };
+  if (std::all_of(samples.begin(), samples.end(), good)) {
+    Offer(samples);
+    return;
+  }
+  while (!samples.empty()) {
+    const std::span<const Sample> piece = samples.first(std::min(samples.size(), good_.size()));
+    samples = samples.subspan(piece.size());
+    size_t kept = 0;
+    for (const Sample& sample : piece) {
+      if (good(sample)) {
+        good_[kept++] = sample;
+      } else {
+        RejectSample(sample);
+      }
+    }
+    Offer({good_.data(), kept});
+  }
+}
+
+void BatchFiller::OnHistogram(std::string_view message) {
+  if (refused_) return;
+  bool consistent = false;
+  if (CheckHistogram(message, consistent) == DecodeError::kNone && consistent) {
+    ++tally_.histograms;
+    return;
+  }
+  if (bad_histogram_) return;
+  bad_histogram_ = true;
+  ++tally_.series_rejected[Index(RejectReason::kInvalidHistogram)];
+  RememberFirst(RejectReason::kInvalidHistogram, labels_.labels, "");
+}
+
+void BatchFiller::OnExemplars(uint64_t count) {
+  if (!refused_) tally_.exemplars += count;
+}
+
+void BatchFiller::OnSeriesEnd() {}
+
+void BatchFiller::Offer(std::span<const Sample> samples) {
+  if (samples.empty()) return;
+  tally_.offered += samples.size();
+  for (const Sample& sample : samples) {
+    tally_.highest_timestamp_ms = std::max(tally_.highest_timestamp_ms, sample.timestamp_ms);
+    if (IsStaleMarker(sample.value)) ++tally_.stale_markers;
+  }
+  batch_.Add({labels_.labels, labels_.bytes, samples});
+}
+
+void BatchFiller::RejectSample(const Sample& sample) {
+  const RejectReason reason =
+      sample.timestamp_ms > newest_ms_ ? RejectReason::kTooFarInFuture : RejectReason::kTooOld;
+  ++tally_.samples_rejected[Index(reason)];
+  if (tally_.first_reason) return;
+  RememberFirst(reason, labels_.labels, fmt::format(" at {} ms", sample.timestamp_ms));
+}
+
+void BatchFiller::RememberFirst(RejectReason reason, LabelsView labels, std::string_view detail) {
+  if (tally_.first_reason) return;
+  tally_.first_reason = reason;
+  tally_.first_example = FormatLabels(labels).append(detail);
+}
+
+}  // namespace tidemark::remote_write

@@ -1,0 +1,66 @@
+#pragma once
+// Remote write 1.0: prometheus.WriteRequest (Prometheus remote-write specification 1.0, April 2023;
+// metadata as Prometheus sends it, prompb/remote.proto).
+//
+// Two passes over the same bytes. ValidateV1 looks at the shape of the whole message, down to the
+// last exemplar, so that a body which cannot be decoded has no effect at all. DecoderV1::Walk then
+// hands out the series. Neither builds a tree: memory does not grow with the number of messages,
+// and a million empty series in 2 MB cost nothing but time.
+//
+// Fields may stand in any order, a scalar given twice counts as given last, unknown fields of any
+// type are skipped. A known field with another wire type is an error: a sender that means something
+// else by it must hear so.
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/label.h"
+#include "model/sample.h"
+#include "remote_write/series_visitor.h"
+#include "remote_write/wire_reader.h"
+
+namespace tidemark::remote_write {
+
+/// What stands in a request, by number.
+struct RequestShape {
+  uint64_t series = 0;
+  uint64_t samples = 0;
+  uint64_t histograms = 0;
+  uint64_t exemplars = 0;
+  uint64_t metadata = 0;
+  /// Nothing that 1.0 knows, but fields that 2.0 fills (4 symbols, 5 timeseries): a 2.0 body under
+  /// the 1.0 content type. Read as 1.0 it would be an empty request and its samples lost without a
+  /// word.
+  bool looks_like_v2 = false;
+  /// After an error: where the top-level field with the fault begins.
+  uint64_t fault_offset = 0;
+};
+
+/// Checks the shape of the whole message and counts what stands in it. Pure, allocates nothing.
+[[nodiscard]] DecodeError ValidateV1(std::string_view message, RequestShape& shape);
+
+/// Hands out the series of a message. Not thread-safe; reused from request to request.
+class DecoderV1 {
+ public:
+  /// Samples are handed on in pieces of at most this many.
+  static constexpr size_t kPiece = 256;
+
+  /// Keeps at most `max_labels` labels of a series; those above are only counted.
+  explicit DecoderV1(size_t max_labels) : labels_(max_labels + 1) {}
+
+  /// Tells `visitor` every series of `message`. A message that ValidateV1 has passed gives no
+  /// error; with any other the walk stops at the fault.
+  [[nodiscard]] DecodeError Walk(std::string_view message, SeriesVisitor& visitor);
+
+ private:
+  [[nodiscard]] DecodeError WalkSeries(std::string_view series, SeriesVisitor& visitor);
+  [[nodiscard]] DecodeError WalkRest(std::string_view rest, SeriesVisitor& visitor);
+
+  /// As many as are kept, and one more that takes all those above the limit.
+  std::vector<LabelView> labels_;
+  std::array<Sample, kPiece> piece_;
+};
+
+}  // namespace tidemark::remote_write

@@ -1,0 +1,51 @@
+#pragma once
+// The verdict on one series' labels, and their canonical bytes (model/label.h).
+//
+// Whatever is refused costs only its own series; nothing is ever cut to fit, as two series could so
+// become one. Tidy labels, which is what Prometheus sends, are used where they lie; others are
+// sorted, freed of empty values (an empty value is the same as no label) and encoded anew, so that
+// they are the same series as the tidy ones.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/label.h"
+#include "model/sink.h"
+#include "remote_write/byte_arena.h"
+#include "remote_write/limits.h"
+#include "remote_write/series_visitor.h"
+
+namespace tidemark::remote_write {
+
+struct CheckedLabels {
+  LabelsView
+      labels;  ///< valid until the next Check, or as long as the WireLabels that were checked
+  std::string_view bytes;  ///< valid until Clear, or as long as the request's unpacked bytes
+};
+
+/// Not thread-safe; reused from request to request.
+class LabelChecker {
+ public:
+  explicit LabelChecker(const Limits& limits) : limits_(limits) {}
+
+  /// Nothing: the labels are good and `checked` is set. Else why they are refused, and `checked`
+  /// means nothing. With several faults: the number of labels first, then what is wrong with the
+  /// first bad label on the wire (no name, lengths, UTF-8), then repeated names (also those with
+  /// one value, and with an empty one), then the metric name. Linear in the bytes, but for sorting
+  /// what is not sorted. Encoded labels take no more bytes than on the wire, rounded up
+  /// to the arena's chunks.
+  std::optional<RejectReason> Check(const WireLabels& wire, CheckedLabels& checked);
+
+  /// Forgets the bytes of one request.
+  void Clear() { arena_.Clear(); }
+
+ private:
+  Limits limits_;
+  std::vector<LabelView> sorted_;
+  std::string encoded_;
+  ByteArena arena_;
+};
+
+}  // namespace tidemark::remote_write

@@ -1,0 +1,45 @@
+#pragma once
+// The seam between decoders and what is done with series: a decoder walks one request and tells a
+// visitor, series by series, what stands in it. A decoder knows the wire and no verdicts; a visitor
+// knows verdicts and no wire.
+//
+// For each series in wire order: OnLabels once, then OnSamples, OnHistogram and OnExemplars in any
+// number and order, then OnSeriesEnd. Pieces are bounded, so that no series needs memory after its
+// own measure.
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "model/label.h"
+#include "model/sample.h"
+
+namespace tidemark::remote_write {
+
+/// The labels of one series as they came: any order, empty and repeated names included, text
+/// unchecked.
+struct WireLabels {
+  /// Lives for the call; the text it points to lives as long as the request's unpacked bytes.
+  std::span<const LabelView> labels;
+  /// How many labels came. More than `labels` holds when they passed the decoder's limit: the rest
+  /// is only counted.
+  uint64_t count = 0;
+  /// The wire bytes of all labels, into which `labels` then points, when they are the canonical
+  /// encoding (model/label.h) of `labels` but for their order, which is unchecked. Empty otherwise.
+  std::string_view in_place;
+};
+
+class SeriesVisitor {
+ public:
+  virtual ~SeriesVisitor() = default;
+  virtual void OnLabels(const WireLabels& labels) = 0;
+  /// The next samples of the series, in wire order; the array lives for the call.
+  virtual void OnSamples(std::span<const Sample> samples) = 0;
+  /// One native histogram, as its message's bytes (1.0 and 2.0 share the fields); the shape is
+  /// known to be good.
+  virtual void OnHistogram(std::string_view message) = 0;
+  virtual void OnExemplars(uint64_t count) = 0;
+  virtual void OnSeriesEnd() = 0;
+};
+
+}  // namespace tidemark::remote_write
