@@ -33,7 +33,7 @@ class Engine::Core {
  public:
   Core(Options options, const std::vector<workloads::Source>& extra_sources, const Clock& clock,
        EngineCounters& counters)
-      : options_(WithDefaults(std::move(options))),
+      : options_(WithDefaults(options)),
         sources_(extra_sources),
         addressing_{sources_, RandomSeed()},
         clock_(clock),
@@ -181,7 +181,7 @@ class Engine::Core {
 
 Engine::Engine(Options options, const std::vector<workloads::Source>& extra_sources,
                const Clock& clock, EngineCounters& counters)
-    : core_(std::make_unique<Core>(std::move(options), extra_sources, clock, counters)) {}
+    : core_(std::make_unique<Core>(options, extra_sources, clock, counters)) {}
 Engine::~Engine() = default;
 
 std::unique_ptr<WriteBatch> Engine::Begin() { return core_->Begin(); }

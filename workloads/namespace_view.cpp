@@ -100,7 +100,7 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
       }
       if (told) break;
     }
-    view.containers.push_back(std::move(shown));
+    view.containers.push_back(shown);
   }
   return view;
 }

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Reads Tidemark's advice back from Prometheus' HTTP API and shows it. Part of scripts/demo; standard library only.
+
+  reader.py free-port PREFERRED         prints PREFERRED if it is free on 127.0.0.1, else another port
+  reader.py probe URL                   exit code 0 if URL answers 200
+  reader.py watch --prometheus URL …    the table, again and again; with --once until the goal is reached
+"""
+
+import argparse
+import json
+import shutil
+import socket
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+# Everything is on this machine: no proxy of the environment is to be asked.
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+IDENTITY = ("namespace", "workload_type", "workload", "container", "resource")
+
+# To sort cores and bytes in one list they need a common measure; clouds sell about 4 GiB of memory for each core.
+BYTES_PER_CORE = 4 * 2**30
+
+
+def fetch(url, timeout=5):
+    with OPENER.open(url, timeout=timeout) as answer:
+        return answer.read()
+
+
+def free_port(preferred):
+    for port in (preferred, 0):
+        with socket.socket() as probe:
+            # As servers do it: a port whose last connections only linger is free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return probe.getsockname()[1]
+    raise SystemExit("no free port on 127.0.0.1")
+
+
+class Prometheus:
+    def __init__(self, url):
+        self.url = url.rstrip("/")
+
+    def query(self, expression):
+        """{identity: value} of an instant query; {} when Prometheus cannot be asked."""
+        url = f"{self.url}/api/v1/query?{urllib.parse.urlencode({'query': expression})}"
+        rows = {}
+        for row in json.loads(fetch(url))["data"]["result"]:
+            rows[tuple(row["metric"].get(label, "") for label in IDENTITY)] = float(row["value"][1])
+        return rows
+
+    def sick_targets(self):
+        targets = json.loads(fetch(f"{self.url}/api/v1/targets"))["data"]["activeTargets"]
+        return [
+            f"scrape of job {target['labels']['job']} is {target['health']}: {target['lastError']}"
+            for target in targets
+            if target["health"] != "up"
+        ]
+
+
+class Advice:
+    """All recommendations at one moment."""
+
+    def __init__(self, prometheus):
+        self.recommended = prometheus.query("tidemark_recommended_request")
+        self.current = prometheus.query("tidemark_current_request")
+        self.reclaimable = prometheus.query("tidemark_reclaimable")
+
+    def workloads(self):
+        """(namespace, type, name) of what has a recommendation for its CPU and for its memory."""
+        return {row for row in self._complete() if row[1] != "process"}
+
+    def processes(self):
+        return {row for row in self._complete() if row[1] == "process"}
+
+    def _complete(self):
+        cpu = {row[:3] for row in self.recommended if row[4] == "cpu"}
+        memory = {row[:3] for row in self.recommended if row[4] == "memory"}
+        return cpu & memory
+
+    def counts(self):
+        return f"{len(self.workloads())} workloads and {len(self.processes())} of this machine's processes"
+
+
+def human(value, resource):
+    if value is None:
+        return "-"
+    if not resource.endswith("memory"):
+        return f"{value:.3f}"
+    for unit in ("B", "KiB", "MiB"):
+        if abs(value) < 1024:
+            return f"{value:.0f} {unit}"
+        value /= 1024
+    return f"{value:.2f} GiB"
+
+
+def cores_worth(value, resource):
+    return value / BYTES_PER_CORE if resource.endswith("memory") else value
+
+
+def cut(text, width):
+    return text if len(text) <= width else text[: width - 1] + "~"
+
+
+def table(advice, rows):
+    """The table as lines; about `rows` of them hold workloads or processes."""
+    process_rows = min(5, len(advice.processes()))
+    line = "{:36} {:16} {:8} {:>12} {:>12} {:>12}".format
+    lines = [line("NAMESPACE/WORKLOAD", "CONTAINER", "RESOURCE", "REQUEST NOW", "RECOMMENDED", "RECLAIMABLE")]
+
+    def add(row):
+        namespace, _, workload, container, resource = row
+        lines.append(
+            line(
+                cut(f"{namespace}/{workload}", 36),
+                cut(container or "-", 16),
+                resource,
+                human(advice.current.get(row), resource),
+                human(advice.recommended[row], resource),
+                human(advice.reclaimable.get(row), resource),
+            )
+        )
+
+    containers = [row for row in advice.recommended if row[1] != "process"]
+    # What has no request to compare with comes last.
+    containers.sort(
+        key=lambda row: (
+            row not in advice.reclaimable,
+            -cores_worth(advice.reclaimable.get(row, 0), row[4]),
+            row,
+        )
+    )
+    shown = containers[: max(3, rows - process_rows)]
+    for row in shown:
+        add(row)
+    if len(shown) < len(containers):
+        lines.append(f"  … and {len(containers) - len(shown)} more")
+    memory = [row for row in advice.recommended if row[1] == "process" and row[4] == "memory"]
+    for row in sorted(memory, key=lambda row: -advice.recommended[row])[:process_rows]:
+        add(row)
+
+    total = {"cpu": 0.0, "memory": 0.0}
+    for row, value in advice.reclaimable.items():
+        if row[4] in total:
+            total[row[4]] += value
+    lines.append(
+        f"{advice.counts()}; reclaimable in all: {human(total['cpu'], 'cpu')} cores, "
+        f"{human(total['memory'], 'memory')} of memory"
+    )
+    return lines
+
+
+def show(advice, heading=""):
+    """One screen: cleared on a terminal; elsewhere there is none to fill."""
+    above = 0
+    if heading:
+        sys.stdout.write(f"\x1b[H\x1b[2J{heading}\n\n")
+        above = heading.count("\n") + 2
+    # Heading of the table, "and more", totals, the cursor's line.
+    rows = shutil.get_terminal_size((100, 40)).lines - above - 4
+    print("\n".join(table(advice, rows)), flush=True)
+
+
+def reached(advice, args):
+    return (
+        len(advice.workloads()) >= args.workloads and len(advice.processes()) >= args.processes
+    )
+
+
+def watch_once(prometheus, args):
+    deadline = time.monotonic() + args.timeout
+    advice = None
+    reason = "nothing was asked"
+    said = None
+    while time.monotonic() < deadline:
+        try:
+            advice = Advice(prometheus)
+            if reached(advice, args):
+                show(advice)
+                return 0
+            if advice.counts() != said:
+                said = advice.counts()
+                print(f"read back so far: {said}", flush=True)
+        except (OSError, ValueError, KeyError) as error:
+            reason = f"Prometheus cannot be asked: {error}"
+        time.sleep(min(2, max(0, deadline - time.monotonic())))
+    if advice is not None:
+        show(advice)
+        reason = (
+            f"recommendations for {len(advice.workloads())} of {args.workloads} workloads and for "
+            f"{len(advice.processes())} of {args.processes} processes"
+        )
+    print(f"not reached within {args.timeout:.0f} s: {reason}", file=sys.stderr)
+    try:
+        for line in prometheus.sick_targets():
+            print(line, file=sys.stderr)
+    except (OSError, ValueError, KeyError):
+        pass  # Prometheus itself is what is missing, and that has been said
+    return 1
+
+
+def watch_forever(prometheus, args):
+    heading = args.heading if sys.stdout.isatty() else ""
+    while True:
+        try:
+            advice = Advice(prometheus)
+            if advice.recommended:
+                show(advice, heading)
+            else:
+                print("waiting for the first recommendations ...", flush=True)
+        except (OSError, ValueError, KeyError) as error:
+            print(f"Prometheus cannot be asked: {error}", file=sys.stderr)
+        time.sleep(args.interval)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("free-port").add_argument("preferred", type=int)
+    commands.add_parser("probe").add_argument("url")
+    watch = commands.add_parser("watch")
+    watch.add_argument("--prometheus", required=True)
+    watch.add_argument("--heading", default="", help="stands above the table on a terminal")
+    watch.add_argument("--interval", type=float, default=5)
+    watch.add_argument("--once", action="store_true")
+    watch.add_argument("--timeout", type=float, default=170, help="of --once, in seconds")
+    watch.add_argument("--workloads", type=int, default=40, help="goal of --once")
+    watch.add_argument("--processes", type=int, default=3, help="goal of --once")
+    args = parser.parse_args()
+    if args.command == "free-port":
+        print(free_port(args.preferred))
+        return 0
+    if args.command == "probe":
+        try:
+            fetch(args.url, timeout=2)
+            return 0
+        except (OSError, ValueError):
+            return 1
+    prometheus = Prometheus(args.prometheus)
+    return watch_once(prometheus, args) if args.once else watch_forever(prometheus, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

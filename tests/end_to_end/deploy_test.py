@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Checks what deploy/ ships, as far as that is possible without a cluster: YAML, references between the manifests, the
+promises of the pod's security, and the remote_write section in a configuration that promtool judges."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+KUSTOMIZE = DEPLOY / "kustomize"
+REMOTE_WRITE = DEPLOY / "prometheus" / "remote-write.yaml"
+
+NEEDS_YAML = unittest.skipIf(yaml is None, "the Python module yaml is not installed")
+NEEDS_PROMTOOL = unittest.skipIf(shutil.which("promtool") is None, "promtool is not installed")
+
+
+def load(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def check_config(text):
+    """What `promtool check config` says of a configuration: (exit code, output)."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder) / "prometheus.yml"
+        config.write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            ["promtool", "check", "config", str(config)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+
+class Files(unittest.TestCase):
+    def test_yaml_has_no_tabs_and_ends_with_a_newline(self):
+        files = sorted(DEPLOY.rglob("*.yaml"))
+        self.assertGreaterEqual(len(files), 7)
+        for path in files:
+            with self.subTest(path=path.name):
+                text = path.read_text(encoding="utf-8")
+                self.assertNotIn("\t", text)
+                self.assertTrue(text.endswith("\n"))
+
+    @NEEDS_YAML
+    def test_every_yaml_file_parses(self):
+        for path in sorted(DEPLOY.rglob("*.yaml")):
+            with self.subTest(path=path.name):
+                self.assertIsInstance(load(path), dict)
+
+
+@NEEDS_YAML
+class Manifests(unittest.TestCase):
+    def setUp(self):
+        self.kustomization = load(KUSTOMIZE / "kustomization.yaml")
+        self.pod = load(KUSTOMIZE / "deployment.yaml")["spec"]["template"]["spec"]
+        self.container = self.pod["containers"][0]
+
+    def test_kustomization_names_every_manifest(self):
+        named = set(self.kustomization["resources"]) | {"kustomization.yaml"}
+        for generator in self.kustomization["configMapGenerator"]:
+            named |= set(generator["files"])
+        self.assertEqual(named, {path.name for path in KUSTOMIZE.iterdir()})
+
+    def test_volumes_lead_to_what_is_there(self):
+        volumes = {volume["name"]: volume for volume in self.pod["volumes"]}
+        self.assertEqual(
+            {mount["name"] for mount in self.container["volumeMounts"]}, set(volumes)
+        )
+        generators = {generator["name"] for generator in self.kustomization["configMapGenerator"]}
+        self.assertIn(volumes["config"]["configMap"]["name"], generators)
+        claim = load(KUSTOMIZE / "persistentvolumeclaim.yaml")["metadata"]["name"]
+        self.assertEqual(volumes["data"]["persistentVolumeClaim"]["claimName"], claim)
+
+    def test_paths_in_the_arguments_are_mounted(self):
+        mounts = {mount["mountPath"]: mount for mount in self.container["volumeMounts"]}
+        arguments = dict(argument.split("=", 1) for argument in self.container["args"])
+        self.assertIn(arguments["--storage.path"], mounts)
+        folder, name = arguments["--config.file"].rsplit("/", 1)
+        self.assertIn(folder, mounts)
+        self.assertIn(name, self.kustomization["configMapGenerator"][0]["files"])
+
+    def test_the_pod_is_confined(self):
+        self.assertIs(self.pod["securityContext"]["runAsNonRoot"], True)
+        security = self.container["securityContext"]
+        self.assertIs(security["readOnlyRootFilesystem"], True)
+        self.assertIs(security["allowPrivilegeEscalation"], False)
+        self.assertEqual(security["capabilities"], {"drop": ["ALL"]})
+        self.assertIn("memory", self.container["resources"]["limits"])
+
+    def test_probes_service_and_monitor_use_the_same_port(self):
+        ports = {port["name"]: port["containerPort"] for port in self.container["ports"]}
+        self.assertEqual(ports, {"http": 9849})
+        self.assertEqual(
+            self.container["livenessProbe"]["httpGet"], {"path": "/-/healthy", "port": "http"}
+        )
+        self.assertEqual(
+            self.container["readinessProbe"]["httpGet"], {"path": "/-/ready", "port": "http"}
+        )
+        service = load(KUSTOMIZE / "service.yaml")["spec"]["ports"][0]
+        self.assertEqual((service["port"], service["targetPort"]), (9849, "http"))
+        endpoint = load(KUSTOMIZE / "servicemonitor.yaml")["spec"]["endpoints"][0]
+        self.assertEqual(endpoint["port"], service["name"])
+        self.assertIs(endpoint["honorLabels"], True)
+
+
+class RemoteWrite(unittest.TestCase):
+    @NEEDS_PROMTOOL
+    def test_promtool_takes_the_section(self):
+        code, said = check_config("scrape_configs: []\n" + REMOTE_WRITE.read_text(encoding="utf-8"))
+        self.assertEqual(code, 0, said)
+
+    @NEEDS_PROMTOOL
+    def test_promtool_would_object_to_a_wrong_section(self):
+        wrong = REMOTE_WRITE.read_text(encoding="utf-8").replace("batch_send_deadline", "deadline")
+        code, _ = check_config("scrape_configs: []\n" + wrong)
+        self.assertNotEqual(code, 0)
+
+    @NEEDS_PROMTOOL
+    def test_promtool_takes_the_configuration_of_the_demo(self):
+        template = (ROOT / "scripts" / "demo.d" / "prometheus.yml.in").read_text(encoding="utf-8")
+        filled = re.sub(r"@[A-Z_]+@", "127.0.0.1:9", template)
+        code, said = check_config(filled + REMOTE_WRITE.read_text(encoding="utf-8"))
+        self.assertEqual(code, 0, said)
+
+    @NEEDS_YAML
+    def test_the_keep_list_is_plain_names_each_once(self):
+        relabel = load(REMOTE_WRITE)["remote_write"][0]["write_relabel_configs"]
+        self.assertEqual(len(relabel), 1)
+        self.assertEqual(relabel[0]["action"], "keep")
+        self.assertEqual(relabel[0]["source_labels"], ["__name__"])
+        names = relabel[0]["regex"].split("|")
+        for name in names:
+            self.assertRegex(name, r"^[a-zA-Z_][a-zA-Z0-9_]*$")
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn("container_cpu_usage_seconds_total", names)
+        self.assertIn("kube_pod_owner", names)
+
+
+if __name__ == "__main__":
+    unittest.main()
