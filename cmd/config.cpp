@@ -1,0 +1,204 @@
+#include "cmd/config.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "cmd/config_fields.h"
+#include "cmd/config_sources.h"
+#include "cmd/units.h"
+#include "cmd/yaml_reader.h"
+
+namespace tidemark::cmd {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr uint64_t kKiB = uint64_t{1} << 10;
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+constexpr NumberRange kPercentileRange{.low = 0, .low_included = false, .high = 1};
+constexpr NumberRange kMarginRange{.low = 0, .low_included = true, .high = 10};
+constexpr NumberRange kSampleWeightRange{.low = 0, .low_included = false, .high = 1000};
+constexpr auto kMinHalfLife = 1min;
+constexpr auto kMaxHalfLife = 365 * 24h;
+constexpr uint64_t kMinBody = kKiB;
+constexpr uint64_t kMaxBody = kGiB;
+constexpr uint64_t kMaxLabelsPerSeries = 10'000;
+constexpr uint64_t kMinLabelName = 8;  // __name__ must pass
+constexpr uint64_t kMaxLabelName = 64 * kKiB;
+constexpr uint64_t kMaxLabelValue = kMiB;
+constexpr auto kMaxFuture = 24h;
+constexpr int64_t kMaxSeries = 1'000'000'000;
+
+/// The greatest least request of a pod.
+double MaxPodMinimum(Resource resource) {
+  switch (resource) {
+    case Resource::kCpu:
+    case Resource::kGpuUtilization: return 1000;  // cores, whole GPUs
+    case Resource::kMemory:
+    case Resource::kGpuMemory: return 0x1p40;  // 1 TiB
+  }
+  return 0;
+}
+
+QuantityStyle StyleOf(Resource resource) {
+  return UnitName(resource) == "byte" ? QuantityStyle::kBinary : QuantityStyle::kDecimal;
+}
+
+/// Of memory the peak of an interval counts, not how long it was used: its samples have no weight
+/// to set.
+bool HasSampleWeight(Resource resource) {
+  return resource == Resource::kCpu || resource == Resource::kGpuUtilization;
+}
+
+Result<void> ReadEstimation(const YamlValue& value, Resource resource,
+                            engine::EstimationOptions& out) {
+  const YamlField percentile{"percentile", Number(out.percentile, kPercentileRange)};
+  const YamlField margin{"margin", Number(out.margin_ratio, kMarginRange)};
+  const YamlField half_life{"half_life", Duration(out.half_life_ms, kMinHalfLife, kMaxHalfLife)};
+  const YamlField minimum{"pod_minimum",
+                          Quantity(out.pod_minimum, MaxPodMinimum(resource), StyleOf(resource))};
+  if (!HasSampleWeight(resource)) return value.ReadMap({percentile, margin, half_life, minimum});
+  return value.ReadMap({percentile,
+                        margin,
+                        half_life,
+                        minimum,
+                        {"sample_weight", Number(out.sample_weight, kSampleWeightRange)}});
+}
+
+Result<void> ReadEstimations(const YamlValue& value, engine::Options& out) {
+  const auto field = [&out](Resource resource) {
+    return YamlField{ResourceName(resource), [&out, resource](const YamlValue& section) {
+                       return ReadEstimation(section, resource,
+                                             out.estimation[static_cast<size_t>(resource)]);
+                     }};
+  };
+  return value.ReadMap({field(Resource::kCpu), field(Resource::kMemory),
+                        field(Resource::kGpuUtilization), field(Resource::kGpuMemory)});
+}
+
+Result<void> ReadRemoteWrite(const YamlValue& value, remote_write::Limits& out) {
+  std::optional<YamlValue> last_size;  // of the two, the one that stands last
+  const auto body_or_unpacked = [&last_size](uint64_t& size) -> FieldReader {
+    return [&last_size, read = Size(size, kMinBody, kMaxBody)](const YamlValue& field) {
+      last_size = field;
+      return read(field);
+    };
+  };
+  uint64_t labels = out.max_labels;
+  uint64_t name_bytes = out.max_label_name_bytes;
+  uint64_t value_bytes = out.max_label_value_bytes;
+  auto done = value.ReadMap(
+      {{"max_body_size", body_or_unpacked(out.max_body_bytes)},
+       {"max_unpacked_size", body_or_unpacked(out.max_unpacked_bytes)},
+       {"max_labels", WholeNumber(labels, 1, kMaxLabelsPerSeries)},
+       {"max_label_name_length", WholeNumber(name_bytes, kMinLabelName, kMaxLabelName)},
+       {"max_label_value_length", WholeNumber(value_bytes, 1, kMaxLabelValue)},
+       {"max_future", Duration(out.max_future_ms, 0ms, kMaxFuture)}});
+  if (!done) return done;
+  out.max_labels = labels;
+  out.max_label_name_bytes = name_bytes;
+  out.max_label_value_bytes = value_bytes;
+  if (last_size && out.max_unpacked_bytes < out.max_body_bytes) {
+    return last_size->Wrong(
+        fmt::format("max_unpacked_size ({}) is less than max_body_size ({}), allowed: at least as "
+                    "much",
+                    FormatSize(out.max_unpacked_bytes), FormatSize(out.max_body_bytes)));
+  }
+  return {};
+}
+
+std::string DumpEstimation(Resource resource, const engine::EstimationOptions& options) {
+  std::string out = fmt::format(
+      "  {}:\n    percentile: {}\n    margin: {}\n    half_life: {}\n    pod_minimum: {}\n",
+      ResourceName(resource), options.percentile, options.margin_ratio,
+      FormatDuration(std::chrono::milliseconds(options.half_life_ms)),
+      FormatQuantity(options.pod_minimum, StyleOf(resource)));
+  if (HasSampleWeight(resource)) {
+    fmt::format_to(std::back_inserter(out), "    sample_weight: {}\n", options.sample_weight);
+  }
+  return out;
+}
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+Result<std::string> ReadFile(const std::string& path) {
+  const auto fail = [&path](int error) {
+    return Fail(ErrorCode::kIo, fmt::format("{}: the file cannot be read: {}", path,
+                                            std::generic_category().message(error)));
+  };
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "re"));
+  if (!file) return fail(errno);
+  std::string text;
+  std::array<char, 64 * 1024> block{};
+  while (text.size() <= kMaxYamlBytes) {  // one block more is enough to see that it is too large
+    const size_t size = std::fread(block.data(), 1, block.size(), file.get());
+    if (size == 0) break;
+    text.append(block.data(), size);
+  }
+  if (std::ferror(file.get()) != 0) return fail(errno);
+  return text;
+}
+
+}  // namespace
+
+Result<Config> ParseConfig(std::string_view yaml, std::string file_name) {
+  auto root = ParseYaml(yaml, std::move(file_name));
+  if (!root) return tl::unexpected(root.error());
+  Config config;
+  const auto done = root->ReadMap(
+      {{"sources",
+        [&config](const YamlValue& value) -> Result<void> {
+          auto sources = ReadSources(value);
+          if (!sources) return tl::unexpected(sources.error());
+          config.sources = std::move(*sources);
+          return {};
+        }},
+       {"estimation",
+        [&config](const YamlValue& value) { return ReadEstimations(value, config.engine); }},
+       {"remote_write",
+        [&config](const YamlValue& value) { return ReadRemoteWrite(value, config.remote_write); }},
+       {"limits", [&config](const YamlValue& value) {
+          return value.ReadMap(
+              {{"max_series", WholeNumber(config.engine.max_series, 1, kMaxSeries)}});
+        }}});
+  if (!done) return tl::unexpected(done.error());
+  return config;
+}
+
+Result<Config> LoadConfig(const std::string& path) {
+  auto text = ReadFile(path);
+  if (!text) return tl::unexpected(text.error());
+  return ParseConfig(*text, path);
+}
+
+std::string DumpConfig(const Config& config) {
+  std::string out = DumpSources(config.sources);
+  out.append("estimation:\n");
+  for (const Resource resource : kAllResources) {
+    out.append(DumpEstimation(resource, config.engine.estimation[static_cast<size_t>(resource)]));
+  }
+  const remote_write::Limits& limits = config.remote_write;
+  fmt::format_to(std::back_inserter(out),
+                 "remote_write:\n  max_body_size: {}\n  max_unpacked_size: {}\n  max_labels: {}\n"
+                 "  max_label_name_length: {}\n  max_label_value_length: {}\n  max_future: {}\n",
+                 FormatSize(limits.max_body_bytes), FormatSize(limits.max_unpacked_bytes),
+                 limits.max_labels, limits.max_label_name_bytes, limits.max_label_value_bytes,
+                 FormatDuration(std::chrono::milliseconds(limits.max_future_ms)));
+  fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n", config.engine.max_series);
+  return out;
+}
+
+}  // namespace tidemark::cmd

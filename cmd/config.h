@@ -1,0 +1,38 @@
+#pragma once
+// The configuration file → plain structs for the rooms. docs/configuration.md describes every key.
+//
+// Defaults are those of the structs, nowhere else: an empty file is Config{}. Everything is checked
+// before anything is returned: a Config that comes out of here is good to use. Free functions
+// without state, thread-safe.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/options.h"
+#include "model/result.h"
+#include "remote_write/limits.h"
+#include "workloads/sources.h"
+
+namespace tidemark::cmd {
+
+struct Config {
+  /// Lines that come before the default table (workloads::SourceTable).
+  std::vector<workloads::Source> sources;
+  /// `eval_interval_ms`, `shards` and `queue_batches` are not the file's.
+  engine::Options engine;
+  remote_write::Limits remote_write;
+};
+
+/// Errors are kInvalidArgument, one line: `FILE:LINE: KEY: what was wrong, allowed: ...`.
+/// `file_name` stands in them.
+Result<Config> ParseConfig(std::string_view yaml, std::string file_name);
+
+/// The same from a file of at most kMaxYamlBytes. A file that cannot be read is kIo.
+Result<Config> LoadConfig(const std::string& path);
+
+/// The whole configuration in force as YAML, every key written out; ParseConfig makes the same
+/// Config of it.
+std::string DumpConfig(const Config& config);
+
+}  // namespace tidemark::cmd

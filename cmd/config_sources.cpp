@@ -1,0 +1,364 @@
+#include "cmd/config_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "cmd/config_fields.h"
+#include "cmd/text.h"
+
+namespace tidemark::cmd {
+namespace {
+
+using workloads::IdentityLabels;
+using workloads::Role;
+using workloads::Source;
+
+constexpr size_t kMaxNameBytes = 1024;  // as remote write takes by default
+constexpr size_t kMaxSelectorBytes = 4096;
+constexpr size_t kMaxTypeBytes = 63;
+constexpr size_t kMaxPartLabels = 16;
+constexpr NumberRange kScaleRange{.low = 0, .low_included = false, .high = 1e18};
+
+bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+/// Names as Prometheus' data model has them, and with the dots, slashes and hyphens that
+/// OpenTelemetry brings.
+bool IsName(std::string_view text, bool colons) {
+  if (text.empty() || text.size() > kMaxNameBytes || IsDigit(text[0])) return false;
+  return std::all_of(text.begin(), text.end(), [&](char c) {
+    return IsLetter(c) || IsDigit(c) || c == '_' || c == '.' || c == '/' || c == '-' ||
+           (colons && c == ':');
+  });
+}
+
+bool IsWorkloadType(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxTypeBytes &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || IsDigit(c) || c == '-' || c == '_';
+         });
+}
+
+bool IsUsage(Role role) { return role == Role::kUsageCounter || role == Role::kUsageGauge; }
+
+/// What is in the file, before the rules that join several keys are looked at.
+struct Given {
+  std::optional<std::string> metric;
+  std::optional<Role> role;
+  std::optional<Resource> resource;
+  std::optional<Selector> selector;
+  std::optional<std::string> cluster, name_space, pod, container, workload;
+  std::optional<std::string> workload_type;
+  std::optional<std::vector<std::string>> part_labels;
+  std::optional<double> scale;
+};
+
+std::vector<std::string_view> Split(std::string_view joined) {
+  std::vector<std::string_view> names;
+  constexpr std::string_view kSeparator = ", ";
+  while (!joined.empty()) {
+    const size_t end = std::min(joined.find(kSeparator), joined.size());
+    names.push_back(joined.substr(0, end));
+    joined.remove_prefix(std::min(end + kSeparator.size(), joined.size()));
+  }
+  return names;
+}
+
+tl::unexpected<Error> NoSuch(const YamlValue& value, std::string_view kind, std::string_view text,
+                             const std::vector<std::string_view>& names) {
+  const auto meant = ClosestName(text, names);
+  return value.Wrong(fmt::format("there is no {} {}{}, allowed: {}", kind, Shown(text),
+                                 meant ? fmt::format(" (did you mean {}?)", *meant) : "",
+                                 Join(names)));
+}
+
+/// A reader for text that `parse` turns into a T or refuses.
+template <class T, class Parse>
+FieldReader Parsed(std::optional<T>& out, Parse parse) {
+  return [&out, parse](const YamlValue& value) -> Result<void> {
+    auto text = value.ReadText();
+    if (!text) return tl::unexpected(text.error());
+    Result<T> parsed = parse(value, std::move(*text));
+    if (!parsed) return tl::unexpected(parsed.error());
+    out = std::move(*parsed);
+    return {};
+  };
+}
+
+Result<std::string> MetricName(const YamlValue& value, std::string text) {
+  if (!IsName(text, true)) {
+    return value.Wrong(fmt::format(
+        "{} is not a metric name, allowed: letters, digits and _ : . / -, not beginning "
+        "with a digit; labels belong into selector",
+        Shown(text, text.empty())));
+  }
+  return text;
+}
+
+Result<std::string> LabelName(const YamlValue& value, std::string text) {
+  if (!IsName(text, false)) {
+    return value.Wrong(fmt::format(
+        "{} is not a label name, allowed: letters, digits and _ . / -, not beginning with "
+        "a digit",
+        Shown(text)));
+  }
+  return text;
+}
+
+Result<std::string> LabelNameOrNone(const YamlValue& value, std::string text) {
+  if (text.empty()) return text;
+  return LabelName(value, std::move(text));
+}
+
+Result<Role> RoleNamed(const YamlValue& value, const std::string& text) {
+  if (const auto role = workloads::ParseRole(text)) return *role;
+  const std::string names = workloads::RoleNames();
+  return NoSuch(value, "role", text, Split(names));
+}
+
+Result<Resource> ResourceNamed(const YamlValue& value, const std::string& text) {
+  if (const auto resource = ParseResource(text)) return *resource;
+  std::vector<std::string_view> names;
+  names.reserve(kAllResources.size());
+  for (const Resource resource : kAllResources) names.push_back(ResourceName(resource));
+  return NoSuch(value, "resource", text, names);
+}
+
+Result<Selector> SelectorOf(const YamlValue& value, const std::string& text) {
+  if (text.size() > kMaxSelectorBytes) {
+    return value.Wrong(fmt::format("the selector is {} bytes long, allowed: at most {}",
+                                   text.size(), kMaxSelectorBytes));
+  }
+  auto selector = Selector::Parse(text);
+  if (!selector) return value.Wrong(selector.error().message);
+  return *selector;
+}
+
+Result<std::string> WorkloadType(const YamlValue& value, std::string text) {
+  if (!IsWorkloadType(text)) {
+    return value.Wrong(fmt::format(
+        "{} is not a workload type, allowed: 1 to {} lower-case letters, digits, - and _, "
+        "as in statefulset",
+        Shown(text), kMaxTypeBytes));
+  }
+  return text;
+}
+
+FieldReader PartLabels(std::optional<std::vector<std::string>>& out) {
+  return [&out](const YamlValue& value) -> Result<void> {
+    auto items = value.ReadList(kMaxPartLabels);
+    if (!items) return tl::unexpected(items.error());
+    std::vector<std::string> names;
+    for (const YamlValue& item : *items) {
+      std::optional<std::string> name;
+      if (auto done = Parsed(name, LabelName)(item); !done) return done;
+      names.push_back(std::move(*name));
+    }
+    out = std::move(names);
+    return {};
+  };
+}
+
+FieldReader Labels(Given& out) {
+  return [&out](const YamlValue& value) {
+    return value.ReadMap({{"cluster", Parsed(out.cluster, LabelNameOrNone)},
+                          {"namespace", Parsed(out.name_space, LabelNameOrNone)},
+                          {"pod", Parsed(out.pod, LabelNameOrNone)},
+                          {"container", Parsed(out.container, LabelNameOrNone)},
+                          {"workload", Parsed(out.workload, LabelNameOrNone)}});
+  };
+}
+
+/// The identity labels of a role are those that the default table gives it. What is told about a
+/// workload by its own name needs no pod and no container.
+IdentityLabels DefaultLabels(const Given& given) {
+  IdentityLabels labels;
+  const std::vector<Source> defaults = workloads::DefaultSources();
+  const auto found = std::find_if(defaults.begin(), defaults.end(),
+                                  [&](const Source& source) { return source.role == *given.role; });
+  if (found != defaults.end()) labels = found->labels;
+  if (*given.role == Role::kReplicas) labels.workload.clear();  // it differs from type to type
+  if (given.workload && !given.workload->empty()) {
+    labels.pod.clear();
+    labels.container.clear();
+  }
+  return labels;
+}
+
+/// Role none takes a metric away: nothing else has a meaning beside it.
+Result<void> CheckNothingElse(const YamlValue& item, const Given& given) {
+  const std::array<std::pair<std::string_view, bool>, 10> keys = {
+      {{"resource", given.resource.has_value()},
+       {"selector", given.selector.has_value()},
+       {"labels.cluster", given.cluster.has_value()},
+       {"labels.namespace", given.name_space.has_value()},
+       {"labels.pod", given.pod.has_value()},
+       {"labels.container", given.container.has_value()},
+       {"labels.workload", given.workload.has_value()},
+       {"workload_type", given.workload_type.has_value()},
+       {"part_labels", given.part_labels.has_value()},
+       {"scale", given.scale.has_value()}}};
+  for (const auto& [key, is_given] : keys) {
+    if (is_given)
+      return item.WrongKey(key,
+                           "it has no meaning with the role none, allowed: metric and role only");
+  }
+  return {};
+}
+
+/// The rules that join several keys.
+Result<void> CheckTogether(const YamlValue& item, const Given& given, const Source& source) {
+  if (IsUsage(source.role)) {
+    if (!given.resource) {
+      return item.WrongKey(
+          "resource",
+          fmt::format("the key is missing, allowed with the role {}: one of cpu, memory, "
+                      "gpu_utilization, gpu_memory",
+                      workloads::ToString(source.role)));
+    }
+    const bool by_pod = !source.labels.pod.empty() && !source.labels.container.empty();
+    if (!by_pod && source.labels.workload.empty()) {
+      return item.WrongKey(
+          "labels", "nothing says whose usage it is, allowed: pod and container, or workload");
+    }
+    if (!by_pod && source.workload_type.empty()) {
+      return item.WrongKey(
+          "workload_type",
+          "the key is missing, allowed with labels.workload: a type such as process");
+    }
+  } else {
+    constexpr std::string_view kUsageOnly =
+        "allowed: only with the roles usage_counter and usage_gauge";
+    if (given.resource) {
+      return item.WrongKey("resource", fmt::format("it has no meaning with the role {}, {}",
+                                                   workloads::ToString(source.role), kUsageOnly));
+    }
+    if (given.part_labels) {
+      return item.WrongKey("part_labels",
+                           fmt::format("it has no meaning with the role {}, {}",
+                                       workloads::ToString(source.role), kUsageOnly));
+    }
+  }
+  if (source.role == Role::kReplicas) {
+    if (source.labels.workload.empty()) {
+      return item.WrongKey("labels.workload",
+                           "the key is missing, allowed with the role replicas: the label that "
+                           "names the workload");
+    }
+    if (source.workload_type.empty()) {
+      return item.WrongKey("workload_type",
+                           "the key is missing, allowed with the role replicas: a type such as "
+                           "deployment");
+    }
+  }
+  if (!source.workload_type.empty() && source.labels.workload.empty()) {
+    return item.WrongKey("workload_type", "it needs labels.workload, allowed: both or none");
+  }
+  return {};
+}
+
+Result<Source> ReadSource(const YamlValue& item) {
+  Given given;
+  double scale = 1;
+  const FieldReader read_scale = Number(scale, kScaleRange);
+  const auto done = item.ReadMap({{"metric", Parsed(given.metric, MetricName)},
+                                  {"role", Parsed(given.role, RoleNamed)},
+                                  {"resource", Parsed(given.resource, ResourceNamed)},
+                                  {"selector", Parsed(given.selector, SelectorOf)},
+                                  {"labels", Labels(given)},
+                                  {"workload_type", Parsed(given.workload_type, WorkloadType)},
+                                  {"part_labels", PartLabels(given.part_labels)},
+                                  {"scale", [&](const YamlValue& value) -> Result<void> {
+                                     if (auto read = read_scale(value); !read) return read;
+                                     given.scale = scale;
+                                     return {};
+                                   }}});
+  if (!done) return tl::unexpected(done.error());
+  if (!given.metric)
+    return item.WrongKey("metric", "the key is missing, allowed: the name of a metric");
+  if (!given.role)
+    return item.WrongKey("role", "the key is missing, allowed: one of " + workloads::RoleNames());
+
+  Source source;
+  source.metric = *given.metric;
+  source.role = *given.role;
+  if (source.role == Role::kNone) {
+    if (auto alone = CheckNothingElse(item, given); !alone) return tl::unexpected(alone.error());
+    return source;
+  }
+  source.resource = given.resource.value_or(source.resource);
+  source.selector = given.selector.value_or(source.selector);
+  source.labels = DefaultLabels(given);
+  source.labels.cluster = given.cluster.value_or(source.labels.cluster);
+  source.labels.name_space = given.name_space.value_or(source.labels.name_space);
+  source.labels.pod = given.pod.value_or(source.labels.pod);
+  source.labels.container = given.container.value_or(source.labels.container);
+  source.labels.workload = given.workload.value_or(source.labels.workload);
+  source.workload_type = given.workload_type.value_or("");
+  source.part_labels = given.part_labels.value_or(std::vector<std::string>{});
+  source.scale = given.scale.value_or(1);
+  if (auto good = CheckTogether(item, given, source); !good) return tl::unexpected(good.error());
+  return source;
+}
+
+}  // namespace
+
+Result<std::vector<Source>> ReadSources(const YamlValue& list) {
+  auto items = list.ReadList(kMaxSources);
+  if (!items) return tl::unexpected(items.error());
+  std::vector<Source> sources;
+  std::map<std::pair<std::string, std::string>, int> seen;  // metric and selector → line
+  for (const YamlValue& item : *items) {
+    auto source = ReadSource(item);
+    if (!source) return tl::unexpected(source.error());
+    const auto [first, is_new] =
+        seen.emplace(std::pair(source->metric, source->selector.text()), item.line());
+    if (!is_new) {
+      return item.Wrong(
+          fmt::format("{} with this selector stands in line {} already, allowed: once",
+                      source->metric, first->second));
+    }
+    sources.push_back(std::move(*source));
+  }
+  return sources;
+}
+
+std::string DumpSources(const std::vector<Source>& sources) {
+  if (sources.empty()) return "sources: []\n";
+  std::string out = "sources:\n";
+  const auto line = [&out](std::string_view key, std::string_view value) {
+    fmt::format_to(std::back_inserter(out), "{}: {}\n", key, value);
+  };
+  for (const Source& source : sources) {
+    line("  - metric", YamlQuoted(source.metric));
+    line("    role", workloads::ToString(source.role));
+    if (source.role == Role::kNone) continue;
+    if (IsUsage(source.role)) line("    resource", ResourceName(source.resource));
+    line("    selector", YamlQuoted(source.selector.text()));
+    out.append("    labels:\n");
+    line("      cluster", YamlQuoted(source.labels.cluster));
+    line("      namespace", YamlQuoted(source.labels.name_space));
+    line("      pod", YamlQuoted(source.labels.pod));
+    line("      container", YamlQuoted(source.labels.container));
+    line("      workload", YamlQuoted(source.labels.workload));
+    if (!source.workload_type.empty()) line("    workload_type", YamlQuoted(source.workload_type));
+    if (IsUsage(source.role)) {
+      std::string names;
+      for (const std::string& name : source.part_labels) {
+        if (!names.empty()) names.append(", ");
+        names.append(YamlQuoted(name));
+      }
+      line("    part_labels", fmt::format("[{}]", names));
+    }
+    line("    scale", fmt::format("{}", source.scale));
+  }
+  return out;
+}
+
+}  // namespace tidemark::cmd

@@ -1,0 +1,126 @@
+#include "tests/cmd/config_random.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace tidemark::cmd {
+namespace {
+
+using workloads::Role;
+using workloads::Source;
+
+int64_t Between(std::mt19937_64& random, int64_t low, int64_t high) {
+  return std::uniform_int_distribution<int64_t>(low, high)(random);
+}
+
+bool Coin(std::mt19937_64& random) { return Between(random, 0, 1) == 1; }
+
+/// A number in (0, high], sometimes a round one.
+double Positive(std::mt19937_64& random, double high) {
+  if (Coin(random)) return high / static_cast<double>(Between(random, 1, 8));
+  return high - std::uniform_real_distribution<double>(0, high)(random);
+}
+
+std::string Pick(std::mt19937_64& random, const std::vector<std::string>& texts) {
+  return texts[static_cast<size_t>(Between(random, 0, static_cast<int64_t>(texts.size()) - 1))];
+}
+
+bool IsUsage(Role role) { return role == Role::kUsageCounter || role == Role::kUsageGauge; }
+
+Source RandomSource(std::mt19937_64& random, size_t number) {
+  static const std::vector<std::string> kSelectors = {"{}",           "{ }",
+                                                      R"({a="b"})",   R"({a="\"\\\n", b!~'x|y'})",
+                                                      "{a=~`\\d+`,}", "{a=\"\xc3\xa9\"}",
+                                                      "\t{a='\x01'}"};
+  static const std::vector<std::string> kLabels = {
+      "", "yes", "null", "a_b", "k8s.pod.name", "x-y/z", "instance"};
+  Source source;
+  source.metric = Pick(random, {"metric_", "job:usage:", "true", "null", "http.server-", "y/"}) +
+                  std::to_string(number);
+  source.role = static_cast<Role>(Between(random, 0, static_cast<int64_t>(Role::kPodLabels)));
+  if (source.role == Role::kNone) return source;
+  source.selector = Selector::Parse(Pick(random, kSelectors)).value();
+  source.labels = {.cluster = Pick(random, kLabels),
+                   .name_space = Pick(random, kLabels),
+                   .pod = Pick(random, kLabels),
+                   .container = Pick(random, kLabels),
+                   .workload = Pick(random, kLabels)};
+  source.workload_type = Pick(random, {"", "process", "no", "stateful_set-2"});
+  source.scale = Positive(random, Coin(random) ? 1e18 : 1e-3);
+  const bool usage = IsUsage(source.role);
+  if (usage || source.role == Role::kReplicas) {
+    source.labels.workload = "workload";
+    source.workload_type = "process";
+  }
+  if (source.labels.workload.empty()) source.workload_type.clear();
+  if (usage) {
+    source.resource = kAllResources[static_cast<size_t>(Between(random, 0, kResourceCount - 1))];
+    for (int64_t i = Between(random, 0, 3); i > 0; --i)
+      source.part_labels.push_back("id" + std::to_string(i));
+  }
+  return source;
+}
+
+auto Tied(const workloads::IdentityLabels& l) {
+  return std::tie(l.cluster, l.name_space, l.pod, l.container, l.workload);
+}
+bool SameSource(const Source& a, const Source& b) {
+  const auto tied = [](const Source& s) {
+    return std::tie(s.metric, s.role, s.resource, s.selector.text(), s.workload_type, s.part_labels,
+                    s.scale);
+  };
+  return tied(a) == tied(b) && Tied(a.labels) == Tied(b.labels);
+}
+
+}  // namespace
+
+Config RandomConfig(std::mt19937_64& random) {
+  Config config;
+  const auto sources = static_cast<size_t>(Between(random, 0, 6));
+  for (size_t i = 0; i < sources; ++i) config.sources.push_back(RandomSource(random, i));
+  for (const Resource resource : kAllResources) {
+    engine::EstimationOptions& options = config.engine.estimation[static_cast<size_t>(resource)];
+    const bool bytes = UnitName(resource) == "byte";
+    options.percentile = Positive(random, 1);
+    options.margin_ratio = Coin(random) ? 0 : Positive(random, 10);
+    options.half_life_ms = Between(random, 60'000, 365LL * 24 * 3600 * 1000);
+    options.pod_minimum =
+        Coin(random) ? Positive(random, bytes ? 0x1p40 : 1000)
+                     : static_cast<double>(Between(random, 0, 4000)) / (bytes ? 0x1p-20 : 1000);
+    if (!bytes) options.sample_weight = Positive(random, 1000);
+  }
+  config.engine.max_series = Between(random, 1, 1'000'000'000);
+  remote_write::Limits& limits = config.remote_write;
+  limits.max_body_bytes = static_cast<uint64_t>(Between(random, 1 << 10, 1 << 30));
+  limits.max_unpacked_bytes =
+      static_cast<uint64_t>(Between(random, static_cast<int64_t>(limits.max_body_bytes), 1 << 30));
+  limits.max_labels = static_cast<size_t>(Between(random, 1, 10'000));
+  limits.max_label_name_bytes = static_cast<size_t>(Between(random, 8, 65'536));
+  limits.max_label_value_bytes = static_cast<size_t>(Between(random, 1, 1 << 20));
+  limits.max_future_ms = Between(random, 0, 24 * 3600 * 1000);
+  return config;
+}
+
+bool SameConfig(const Config& a, const Config& b) {
+  const auto estimation = [](const engine::EstimationOptions& o) {
+    return std::tie(o.percentile, o.margin_ratio, o.half_life_ms, o.sample_weight, o.pod_minimum);
+  };
+  for (size_t i = 0; i < kResourceCount; ++i) {
+    if (estimation(a.engine.estimation[i]) != estimation(b.engine.estimation[i])) return false;
+  }
+  const auto engine = [](const engine::Options& o) {
+    return std::tie(o.shards, o.queue_batches, o.max_series, o.eval_interval_ms);
+  };
+  const auto limits = [](const remote_write::Limits& l) {
+    return std::tie(l.max_body_bytes, l.max_unpacked_bytes, l.max_labels, l.max_label_name_bytes,
+                    l.max_label_value_bytes, l.max_future_ms);
+  };
+  return engine(a.engine) == engine(b.engine) && limits(a.remote_write) == limits(b.remote_write) &&
+         std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
+                    SameSource);
+}
+
+}  // namespace tidemark::cmd

@@ -1,0 +1,312 @@
+// Good configurations, defaults, files, and the dump.
+
+#include "cmd/config.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "cmd/config_fields.h"
+#include "tests/catch.h"
+#include "tests/cmd/config_random.h"
+
+namespace tidemark::cmd {
+namespace {
+
+using workloads::Role;
+
+Config Good(std::string_view yaml) {
+  auto config = ParseConfig(yaml, "tidemark.yml");
+  INFO((config ? "" : config.error().message));
+  REQUIRE(config);
+  return *config;
+}
+
+std::string ErrorOf(std::string_view yaml) {
+  const auto config = ParseConfig(yaml, "tidemark.yml");
+  REQUIRE_FALSE(config);
+  return config.error().message;
+}
+
+/// A file that is gone after the test.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string_view content)
+      : path_(std::filesystem::temp_directory_path() /
+              ("tidemark_config_test_" + std::to_string(getpid()))) {
+    std::ofstream(path_, std::ios::binary) << content;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("A file without content is the default configuration", "[cmd][config]") {
+  for (const std::string_view yaml :
+       {"", "\n", "# nothing\n", "---\n", "---\n...\n", "null\n", "{}\n", "\xef\xbb\xbf",
+        "sources:\nestimation:\nremote_write:\nlimits:\n", "estimation:\n  cpu:\n",
+        "%YAML 1.2\n---\nsources: []\n", "limits: {}\r\n"}) {
+    CAPTURE(yaml);
+    CHECK(SameConfig(Good(yaml), Config{}));
+  }
+}
+
+TEST_CASE("Every key of the configuration reaches its setting", "[cmd][config]") {
+  const Config config = Good(R"(
+estimation:
+  cpu: {percentile: 0.95, margin: 0.2, half_life: 12h, pod_minimum: 25m, sample_weight: 0.5}
+  memory: {percentile: 1, margin: 0, half_life: 7d, pod_minimum: 250Mi}
+  gpu_utilization: {percentile: 0.5, margin: 1, half_life: 1h30m, pod_minimum: 0.1, sample_weight: 2}
+  gpu_memory: {percentile: 9e-1, margin: +1.5, half_life: 1w, pod_minimum: 1Gi}
+remote_write:
+  max_body_size: 8MB
+  max_unpacked_size: 64MiB
+  max_labels: 40
+  max_label_name_length: 200
+  max_label_value_length: 2000
+  max_future: 90s
+limits:
+  max_series: 1000
+)");
+  const auto& [cpu, memory, gpu_utilization, gpu_memory] = config.engine.estimation;
+  CHECK(cpu.percentile == 0.95);
+  CHECK(cpu.margin_ratio == 0.2);
+  CHECK(cpu.half_life_ms == 12 * 3'600'000);
+  CHECK(cpu.pod_minimum == 0.025);
+  CHECK(cpu.sample_weight == 0.5);
+  CHECK(memory.percentile == 1);
+  CHECK(memory.margin_ratio == 0);
+  CHECK(memory.half_life_ms == 7 * 24 * 3'600'000);
+  CHECK(memory.pod_minimum == 250.0 * 1024 * 1024);
+  CHECK(memory.sample_weight == 1);
+  CHECK(gpu_utilization.percentile == 0.5);
+  CHECK(gpu_utilization.half_life_ms == 5'400'000);
+  CHECK(gpu_utilization.pod_minimum == 0.1);
+  CHECK(gpu_utilization.sample_weight == 2);
+  CHECK(gpu_memory.percentile == 0.9);
+  CHECK(gpu_memory.margin_ratio == 1.5);
+  CHECK(gpu_memory.half_life_ms == 7 * 24 * 3'600'000);
+  CHECK(gpu_memory.pod_minimum == 1024.0 * 1024 * 1024);
+  CHECK(config.remote_write.max_body_bytes == 8u << 20);
+  CHECK(config.remote_write.max_unpacked_bytes == 64u << 20);
+  CHECK(config.remote_write.max_labels == 40);
+  CHECK(config.remote_write.max_label_name_bytes == 200);
+  CHECK(config.remote_write.max_label_value_bytes == 2000);
+  CHECK(config.remote_write.max_future_ms == 90'000);
+  CHECK(config.engine.max_series == 1000);
+}
+
+TEST_CASE("A source is read with all its keys", "[cmd][config]") {
+  const Config config = Good(R"(
+sources:
+  - metric: DCGM_FI_DEV_GPU_UTIL
+    role: usage_gauge
+    resource: gpu_utilization
+    selector: '{modelName=~"A100.*"}'
+    labels: {cluster: k8s_cluster, namespace: ns, pod: pod_id, container: ctr}
+    part_labels: [gpu, UUID]
+    scale: 0.01
+)");
+  REQUIRE(config.sources.size() == 1);
+  const workloads::Source& source = config.sources[0];
+  CHECK(source.metric == "DCGM_FI_DEV_GPU_UTIL");
+  CHECK(source.role == Role::kUsageGauge);
+  CHECK(source.resource == Resource::kGpuUtilization);
+  CHECK(source.selector.text() == R"({modelName=~"A100.*"})");
+  CHECK(source.labels.cluster == "k8s_cluster");
+  CHECK(source.labels.name_space == "ns");
+  CHECK(source.labels.pod == "pod_id");
+  CHECK(source.labels.container == "ctr");
+  CHECK(source.labels.workload.empty());
+  CHECK(source.workload_type.empty());
+  CHECK(source.part_labels == std::vector<std::string>{"gpu", "UUID"});
+  CHECK(source.scale == 0.01);
+}
+
+TEST_CASE("The identity labels of a source follow its role", "[cmd][config]") {
+  const Config config = Good(R"(
+sources:
+  - {metric: a, role: request}
+  - {metric: b, role: pod_owner}
+  - {metric: c, role: replicaset_owner}
+  - {metric: d, role: replicas, labels: {workload: rollout}, workload_type: rollout}
+  - {metric: e, role: usage_counter, resource: cpu, labels: {namespace: instance, workload: groupname}, workload_type: process}
+  - {metric: f, role: usage_counter, resource: cpu, labels: {cluster: ""}}
+)");
+  const auto labels = [&](size_t i) {
+    const workloads::IdentityLabels& names = config.sources.at(i).labels;
+    return names.cluster + "|" + names.name_space + "|" + names.pod + "|" + names.container + "|" +
+           names.workload;
+  };
+  CHECK(labels(0) == "cluster|namespace|pod|container|");
+  CHECK(labels(1) == "cluster|namespace|pod||");
+  CHECK(labels(2) == "cluster|namespace|||replicaset");
+  CHECK(labels(3) == "cluster|namespace|||rollout");
+  CHECK(labels(4) == "cluster|instance|||groupname");
+  CHECK(labels(5) == "|namespace|pod|container|");
+}
+
+TEST_CASE("A metric can be taken away and one metric can have several selectors", "[cmd][config]") {
+  const Config config = Good(R"(
+sources:
+  - {metric: container_memory_cache, role: none}
+  - {metric: m, role: usage_gauge, resource: memory, selector: '{kind="a"}'}
+  - {metric: m, role: usage_gauge, resource: memory, selector: '{kind="b"}', scale: 1024}
+)");
+  REQUIRE(config.sources.size() == 3);
+  CHECK(config.sources[0].role == Role::kNone);
+  CHECK(config.sources[2].scale == 1024);
+}
+
+TEST_CASE("Words that YAML 1.1 takes for booleans or nothing are text where text is wanted",
+          "[cmd][config]") {
+  const Config config = Good(
+      "sources:\n  - {metric: yes, role: request, labels: {pod: no, container: on, cluster: "
+      "\"null\"}}\n");
+  CHECK(config.sources[0].metric == "yes");
+  CHECK(config.sources[0].labels.pod == "no");
+  CHECK(config.sources[0].labels.container == "on");
+  CHECK(config.sources[0].labels.cluster == "null");
+}
+
+TEST_CASE("The default configuration is dumped in full", "[cmd][config]") {
+  CHECK(DumpConfig(Config{}) == R"(sources: []
+estimation:
+  cpu:
+    percentile: 0.9
+    margin: 0.15
+    half_life: 1d
+    pod_minimum: 10m
+    sample_weight: 0.1
+  memory:
+    percentile: 0.9
+    margin: 0.15
+    half_life: 1d
+    pod_minimum: 16Mi
+  gpu_utilization:
+    percentile: 0.9
+    margin: 0.15
+    half_life: 1d
+    pod_minimum: 0
+    sample_weight: 0.1
+  gpu_memory:
+    percentile: 0.9
+    margin: 0.15
+    half_life: 1d
+    pod_minimum: 0
+remote_write:
+  max_body_size: 16MB
+  max_unpacked_size: 32MB
+  max_labels: 128
+  max_label_name_length: 1024
+  max_label_value_length: 4096
+  max_future: 10m
+limits:
+  max_series: 5000000
+)");
+}
+
+TEST_CASE("What is dumped is read again as the same configuration", "[cmd][config]") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 500; ++round) {
+    const Config config = RandomConfig(random);
+    const std::string dump = DumpConfig(config);
+    CAPTURE(dump);
+    REQUIRE(SameConfig(Good(dump), config));
+  }
+}
+
+TEST_CASE("Quoted text is read back byte for byte", "[cmd][config]") {
+  const std::string text =
+      "a \"b\" \\ \t\n\r\x01\x7f # : {[' \xc3\xa9\xe2\x80\xa8 \xf0\x9f\x8c\x8a \xc2\x85";
+  const auto yaml = ParseYaml(YamlQuoted(text), "x");
+  REQUIRE(yaml);
+  CHECK(yaml->ReadText().value() == text);
+}
+
+TEST_CASE("Input that is no text is refused with the line of the byte", "[cmd][config]") {
+  using std::string_literals::operator""s;
+  CHECK(ErrorOf("a\0b: 1\n"s) ==
+        "tidemark.yml:1: the byte 0x00 is not text, allowed: UTF-8 without control characters");
+  CHECK(ErrorOf("\n# caf\xe9\n") ==
+        "tidemark.yml:2: the byte 0xe9 is not text, allowed: UTF-8 without control characters");
+  CHECK(ErrorOf("\xff\xfel\0i\0"s) ==
+        "tidemark.yml:1: the byte 0xff is not text, allowed: UTF-8 without control characters");
+}
+
+TEST_CASE("Size, depth and number of values are bounded", "[cmd][config]") {
+  CHECK(ErrorOf(std::string(kMaxYamlBytes + 1, '#')) ==
+        "tidemark.yml: the file is too large, allowed: at most 1048576 bytes");
+  CHECK(SameConfig(Good(std::string(kMaxYamlBytes, '#')), Config{}));
+  for (const char c : {'[', '{'}) {
+    CHECK(ErrorOf(std::string(kMaxYamlBytes, c)) ==
+          "tidemark.yml:1: values are nested too deeply, allowed: at most 16 levels");
+  }
+  std::string many = "sources: [";
+  for (size_t i = 0; i < kMaxYamlValues; ++i) many += "a,";
+  CHECK(ErrorOf(many + "]") ==
+        "tidemark.yml:1: there are too many values, allowed: at most 100000");
+  std::string sources = "sources:\n";
+  for (int i = 0; i < 1001; ++i)
+    sources += "  - {metric: m" + std::to_string(i) + ", role: none}\n";
+  CHECK(ErrorOf(sources) ==
+        "tidemark.yml:1: sources: 1001 items are too many, allowed: a list of at most 1000 items");
+  CHECK(ErrorOf("sources: [{metric: m, role: limit, selector: '{a=\"" + std::string(5000, 'x') +
+                "\"}'}]") ==
+        "tidemark.yml:1: sources[0].selector: the selector is 5006 bytes long, allowed: at most "
+        "4096");
+}
+
+TEST_CASE("An error is one short line even when the input has line breaks or is long",
+          "[cmd][config]") {
+  for (const std::string& yaml :
+       {std::string("sources: [{metric: m, role: limit, selector: \"{a\\n\\r=\\x01\"}]"),
+        std::string("? \"a\\nb\"\n: 1\n"), std::string("a: \"\\\r\""),
+        "? " + std::string(1000, 'k') + "\n: 1\n",
+        "limits: {max_series: " + std::string(10'000, 'v') + "}\n"}) {
+    const std::string error = ErrorOf(yaml);
+    CAPTURE(error);
+    CHECK(std::none_of(error.begin(), error.end(),
+                       [](char c) { return static_cast<unsigned char>(c) < 0x20; }));
+    CHECK(error.size() < 250);
+  }
+}
+
+TEST_CASE("A configuration file is read from disk and named in errors", "[cmd][config]") {
+  const TemporaryFile good("limits: {max_series: 7}\n");
+  REQUIRE(LoadConfig(good.path()));
+  CHECK(LoadConfig(good.path())->engine.max_series == 7);
+  const TemporaryFile bad("limits: {max_series: x}\n");
+  CHECK(LoadConfig(bad.path()).error().message ==
+        bad.path() +
+            ":1: limits.max_series: x is not a whole number, allowed: 1 <= x <= 1000000000");
+  const TemporaryFile large(std::string(3 * kMaxYamlBytes, '#'));
+  CHECK(LoadConfig(large.path()).error().message ==
+        large.path() + ": the file is too large, allowed: at most 1048576 bytes");
+}
+
+TEST_CASE("A file that cannot be read is an input error of the system", "[cmd][config]") {
+  const auto missing = LoadConfig("/nonexistent/tidemark.yml");
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().code == ErrorCode::kIo);
+  CHECK(missing.error().message ==
+        "/nonexistent/tidemark.yml: the file cannot be read: No such file or directory");
+  const auto directory = LoadConfig("/");
+  REQUIRE_FALSE(directory);
+  CHECK(directory.error().message == "/: the file cannot be read: Is a directory");
+}
+
+}  // namespace tidemark::cmd
