@@ -86,8 +86,9 @@ CommandSpec FlagsSpec() {
             "Configuration file. Empty: built-in configuration, fit for cAdvisor and "
             "kube-state-metrics."},
            {"web.listen-address", R"("0.0.0.0:9849")",
-            "Address to listen on for remote write, metrics, API and UI."},
-           {"storage.path", R"("./data")", "Directory for the journal and checkpoints."},
+            "Address to listen on for remote write, metrics and API."},
+           {"storage.path", R"("./data")",
+            "Directory for state that outlives a restart. Not used yet."},
            {"eval.interval", "15s", "How often recommendations are published. From 100ms to 1h."},
            {"log.level", "info",
             "Only log messages with the given severity or above. One of: [debug, info, warn, "

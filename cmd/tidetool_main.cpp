@@ -15,9 +15,7 @@
 #include "cmd/check_config.h"
 #include "cmd/command_line.h"
 #include "cmd/flags.h"
-#ifdef TIDEMARK_HAS_DEMO_CLUSTER
 #include "cmd/demo_cluster_flags.h"
-#endif
 #include "cmd/text.h"
 
 namespace tidemark::cmd {
@@ -33,9 +31,7 @@ struct Command {
 
 constexpr std::array kCommands = {
     Command{"check-config", CheckConfigSpec, RunCheckConfig},
-#ifdef TIDEMARK_HAS_DEMO_CLUSTER
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},
-#endif
 };
 
 std::vector<std::string_view> CommandNames() {
