@@ -48,6 +48,22 @@ resource="memory",unit="byte"}} 1e+09
 """
 
 
+# As in README.md.
+README_QUERIES = (
+    'topk(10, tidemark_reclaimable{resource="cpu"})',
+    "tidemark_current_request / tidemark_recommended_request",
+    "kube_pod_container_resource_requests"
+    " * on (namespace, pod) group_left (workload, workload_type) namespace_workload_pod:kube_pod_owner:relabel"
+    " / on (namespace, workload_type, workload, container, resource, unit) group_left () tidemark_recommended_request",
+)
+# The recording rule of kubernetes-mixin, as far as this cluster needs it.
+RULES = {"groups": [{"name": "mixin", "rules": [{
+    "record": "namespace_workload_pod:kube_pod_owner:relabel",
+    "expr": 'max by (namespace, workload, pod) (label_replace(kube_pod_owner{owner_kind="ReplicaSet"}, '
+            '"workload", "$1", "owner_name", "(.*)-[^-]+"))',
+    "labels": {"workload_type": "deployment"}}]}]}
+
+
 class Cluster(http.server.BaseHTTPRequestHandler):
     """The page of a cluster with one pod; its counter follows the clock."""
 
@@ -110,10 +126,13 @@ class Circle(unittest.TestCase):
             r"msg=listening address=(\S+)", pathlib.Path(log).read_text()), 30).group(1)
 
         cls.prometheus = f"http://127.0.0.1:{free_port()}"
+        rules = os.path.join(cls.folder.name, "rules.yml")
+        pathlib.Path(rules).write_text(json.dumps(RULES))
         config = os.path.join(cls.folder.name, "prometheus.yml")
         with open(config, "w") as out:
             json.dump({  # YAML is a superset
-                "global": {"scrape_interval": "3s", "scrape_timeout": "2s"},
+                "global": {"scrape_interval": "3s", "scrape_timeout": "2s", "evaluation_interval": "3s"},
+                "rule_files": [rules],
                 "scrape_configs": [
                     {"job_name": "cluster", "honor_labels": True,
                      "static_configs": [{"targets": [f"127.0.0.1:{cls.cluster.server_port}"]}]},
@@ -166,11 +185,12 @@ class Circle(unittest.TestCase):
         self.assertEqual(current, 1e9)
 
     def test_2_it_joins_without_relabelling(self):
-        rows = self.query("tidemark_recommended_request / on (namespace, container, resource, unit) "
-                          "group_right kube_pod_container_resource_requests")
-        self.assertEqual(len(rows), 2, rows)
-        rows = self.query("tidemark_recommended_request and tidemark_recommendation_confidence_days > 0 "
-                          "or tidemark_recommended_request")
+        for expression in README_QUERIES:
+            rows = wait_for(expression, lambda: self.query(expression), 20)
+            self.assertIn(len(rows), (1, 2), expression)  # CPU alone, or both resources
+            for labels, value in rows:
+                self.assertGreater(value, 1, (expression, labels))
+        rows = self.query("tidemark_recommended_request and tidemark_recommendation_confidence_days >= 0")
         self.assertEqual(len(rows), 2, rows)
 
     def test_3_nothing_was_refused_and_all_is_accounted_for(self):
