@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kMinEvalInterval = 100ms;
 constexpr milliseconds kMaxEvalInterval = 1h;
-constexpr int64_t kMaxClockStartMs = 253'402'300'799'999;  // the end of the year 9999
+constexpr int64_t kMaxClockStartMs = 9'000'000'000'000;  // 2255: in nanoseconds it fits 64 bits
 
 constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kLogLevels = {
     {{"debug", LogLevel::kDebug},

@@ -34,7 +34,8 @@ int WaitForEnd(const sigset_t& signals) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) continue;
     if (signal != SIGHUP) return signal;
-    Log(LogLevel::kWarn, "SIGHUP ignored: restart to apply a changed configuration");
+    LogOncePerMinute("sighup", LogLevel::kWarn,
+                     "SIGHUP ignored: restart to apply a changed configuration");
   }
 }
 

@@ -1,6 +1,7 @@
 #include "engine/request_history.h"
 
 #include <chrono>
+#include <cmath>
 #include <string>
 
 #include "estimators/amount.h"
@@ -124,6 +125,7 @@ ResourceAdvice RequestHistory::Advise(Resource resource, const History* history,
   if (advice.recommended_request && advice.current_request) {
     advice.reclaimable =
         (*advice.current_request - *advice.recommended_request) * workload.replicas;
+    if (!std::isfinite(*advice.reclaimable)) advice.reclaimable.reset();
   }
   return advice;
 }

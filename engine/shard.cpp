@@ -1,5 +1,6 @@
 #include "engine/shard.h"
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
@@ -9,8 +10,15 @@
 namespace tidemark::engine {
 namespace {
 
+using workloads::kMinuteMs;
+
 /// As long as workloads are kept after their last sample (workloads/namespace_pods.cpp).
-constexpr int64_t kNamespaceRetentionMs = 8 * 24 * 60 * workloads::kMinuteMs;
+constexpr int64_t kNamespaceRetentionMs = 8 * 24 * 60 * kMinuteMs;
+/// As long as silent series are kept in event time, likewise.
+constexpr int64_t kSeriesRetentionMs = 2 * 60 * kMinuteMs;
+/// The most that one tick may add to a silence: a wall clock that jumps must not take everything
+/// away.
+constexpr int64_t kMaxTickMs = 60 * kMinuteMs;
 
 }  // namespace
 
@@ -89,6 +97,7 @@ void Shard::Run() {
 WriteVerdict Shard::Apply(const workloads::SeriesBatch& batch) {
   WriteVerdict verdict;
   const std::span<const Sample> samples = batch.samples;
+  touched_.clear();
   for (const workloads::SeriesItem& item : batch.items) {
     workloads::NamespaceState* state = NamespaceOf(item);
     if (state == nullptr) {
@@ -98,7 +107,9 @@ WriteVerdict Shard::Apply(const workloads::SeriesBatch& batch) {
     }
     state->Apply(item, samples.subspan(item.first_sample, item.sample_count), batch.arrival_ms,
                  verdict);
+    if (touched_.empty() || touched_.back() != state) touched_.push_back(state);
   }
+  for (workloads::NamespaceState* state : touched_) state->EndBatch();
   return verdict;
 }
 
@@ -115,33 +126,50 @@ workloads::NamespaceState* Shard::NamespaceOf(const workloads::SeriesItem& item)
 }
 
 ShardPage Shard::Publish(int64_t now_ms) {
+  const int64_t elapsed_ms =
+      published_ms_ == 0 ? 0 : std::clamp<int64_t>(now_ms - published_ms_, 0, kMaxTickMs);
+  published_ms_ = now_ms;
   ShardPage page;
-  page.sources = context_.source_counts;
   page.blocks.reserve(residents_.size());
   for (auto it = residents_.begin(); it != residents_.end();) {
-    workloads::NamespaceState& state = *it->second.state;
-    const int64_t event_time_ms = state.event_time_ms();
-    const bool silent =
-        event_time_ms != workloads::kNever && event_time_ms < now_ms - kNamespaceRetentionMs;
-    if (silent || state.series_count() + state.workload_count() == 0) {
+    if (!Age(it->second, elapsed_ms)) {
       residents_.erase(it++);
       continue;
-    }
-    if (state.dirty() || !it->second.block) {
-      auto block = std::make_shared<NamespaceBlock>();
-      block->cluster = state.cluster();
-      block->name_space = state.name();
-      block->event_time_ms = event_time_ms;
-      for (const workloads::WorkloadView& workload : state.View()) {
-        WorkloadAdvice advice = history_.Advise(workload);
-        if (!advice.containers.empty()) block->workloads.push_back(std::move(advice));
-      }
-      it->second.block = std::move(block);
     }
     page.blocks.push_back(it->second.block);
     ++it;
   }
+  page.sources = context_.source_counts;
   return page;
+}
+
+/// Brings the block of a namespace up to date; false when the namespace is to be dropped.
+bool Shard::Age(Resident& resident, int64_t elapsed_ms) {
+  workloads::NamespaceState& state = *resident.state;
+  const int64_t before_ms = resident.silent_ms;
+  resident.silent_ms = state.dirty() ? 0 : before_ms + elapsed_ms;
+  const int64_t silent_ms = resident.silent_ms;
+  if (silent_ms > kNamespaceRetentionMs) return false;
+  if (silent_ms > kSeriesRetentionMs && context_.budget.IsScarce()) state.ForgetSeries();
+  if (state.series_count() + state.workload_count() == 0) return false;
+  const bool falls_silent = before_ms <= workloads::kMaxGapMs && silent_ms > workloads::kMaxGapMs;
+  if (state.dirty() || falls_silent || !resident.block) {
+    resident.block = Render(state, silent_ms);
+  }
+  return true;
+}
+
+std::shared_ptr<const NamespaceBlock> Shard::Render(workloads::NamespaceState& state,
+                                                    int64_t silent_ms) const {
+  auto block = std::make_shared<NamespaceBlock>();
+  block->cluster = state.cluster();
+  block->name_space = state.name();
+  block->event_time_ms = state.event_time_ms();
+  for (const workloads::WorkloadView& workload : state.View(block->event_time_ms + silent_ms)) {
+    WorkloadAdvice advice = history_.Advise(workload);
+    if (!advice.containers.empty()) block->workloads.push_back(std::move(advice));
+  }
+  return block;
 }
 
 void Shard::Explain(std::string_view name_space, std::string_view workload,

@@ -54,9 +54,10 @@ class Shard {
 
   // For tasks on the shard's own thread:
 
-  /// The page as of now; unchanged blocks are the same objects as before. Namespaces that have been
-  /// silent for longer than any advice holds are dropped by the wall clock, since their own time
-  /// stands still.
+  /// The page as of now; unchanged blocks are the same objects as before. A namespace to which
+  /// nothing comes any more, so that its own time stands still, is aged by the wall clock: what
+  /// holds only while it is said is withdrawn after five minutes, its series are given up after two
+  /// hours if the ceiling on series is near, all of it goes after eight days.
   ShardPage Publish(int64_t now_ms);
   void Explain(std::string_view name_space, std::string_view workload,
                std::vector<WorkloadStatus>& out) const;
@@ -70,11 +71,15 @@ class Shard {
   struct Resident {
     std::unique_ptr<workloads::NamespaceState> state;
     std::shared_ptr<const NamespaceBlock> block;
+    int64_t silent_ms = 0;  ///< wall time since the last batch, as the ticks saw it
   };
 
   void Run();
   WriteVerdict Apply(const workloads::SeriesBatch& batch);
   workloads::NamespaceState* NamespaceOf(const workloads::SeriesItem& item);
+  bool Age(Resident& resident, int64_t elapsed_ms);
+  std::shared_ptr<const NamespaceBlock> Render(workloads::NamespaceState& state,
+                                               int64_t silent_ms) const;
 
   const size_t max_batches_;
   EngineCounters& counters_;
@@ -82,6 +87,8 @@ class Shard {
   workloads::ShardContext context_;
   boost::unordered_flat_map<uint64_t, Resident> residents_;  // by SeriesItem::name_space
   std::vector<LabelView> labels_;
+  std::vector<workloads::NamespaceState*> touched_;  // by the batch at hand
+  int64_t published_ms_ = 0;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;

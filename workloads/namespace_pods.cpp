@@ -18,10 +18,17 @@ constexpr int64_t kSeriesRetentionMs = 2 * 60 * kMinuteMs;
 /// day).
 constexpr int64_t kWorkloadRetentionMs = 8 * 24 * 60 * kMinuteMs;
 constexpr int64_t kCollectionIntervalMs = 5 * kMinuteMs;
+constexpr int64_t kCollectionDelayMs = 60 * kMinuteMs;
+constexpr size_t kSeriesPerSample = 64;  ///< that a collection may look at for each sample applied
 
 }  // namespace
 
-Pod& NamespaceState::PodNamed(std::string_view name, int64_t first_ms) {
+Pod& NamespaceState::PodNamed(std::string_view label, int64_t first_ms) {
+  // No pod's name has a slash (RFC 1123). Whoever sends one must not meet the pods that stand for
+  // processes.
+  std::string escaped;
+  if (label.find('/') != std::string_view::npos) escaped = "//" + std::string(label);
+  const std::string_view name = escaped.empty() ? label : escaped;
   const auto found = pods_.find(name);
   if (found != pods_.end()) return *found->second;
   auto pod = std::make_unique<Pod>();
@@ -40,7 +47,6 @@ Pod& NamespaceState::PodNamed(std::string_view name, int64_t first_ms) {
 }
 
 Pod& NamespaceState::DirectPod(const Source& source, std::string_view workload, int64_t first_ms) {
-  // A pod's name has no slash (RFC 1123): these never meet a real one.
   const std::string name = source.workload_type + "/" + std::string(workload);
   const auto found = pods_.find(name);
   if (found != pods_.end()) return *found->second;
@@ -98,6 +104,25 @@ void NamespaceState::BindOwner(uint32_t index, Pod& pod, LabelsView labels) {
   // Of several owners only the controller decides (kube_pod_owner has a series for each).
   if (FindLabel(labels, "owner_is_controller") == "false") return;
   Owner owner = OwnerFrom(labels);
+  series_[index].object = std::make_unique<WorkloadKey>(owner.kind, owner.name);
+  SetOwner(index, pod, std::move(owner));
+}
+
+/// An owner that was said before, and then another, counts again once the other has ended or fallen
+/// silent.
+void NamespaceState::AdoptOwner(uint32_t index, int64_t time_ms) {
+  const Series& series = series_[index];
+  if (series.pod == nullptr || series.object == nullptr) return;
+  Pod& pod = *series.pod;
+  if (pod.owner_series == index) return;
+  if (pod.owner_series != kNoSeries) {
+    const Series& now = series_[pod.owner_series];
+    if (!now.stale && now.last_ms >= time_ms - kMaxGapMs) return;
+  }
+  SetOwner(index, pod, {series.object->first, series.object->second});
+}
+
+void NamespaceState::SetOwner(uint32_t index, Pod& pod, Owner owner) {
   pod.owner_series = index;
   if (pod.owner == owner) return;
   StopWaiting(pod);
@@ -175,7 +200,6 @@ void NamespaceState::DropContainers(Workload& workload) {
 
 void NamespaceState::RemovePod(Pod& pod) {
   StopWaiting(pod);
-  std::erase_if(flushes_, [&pod](const PendingFlush& flush) { return flush.pod == &pod; });
   for (auto& [name, container] : pod.containers) {
     context_.usage.RemoveInstance(container.index);
     context_.instances.Release(container.index);
@@ -189,7 +213,8 @@ void NamespaceState::RemovePod(Pod& pod) {
   pods_.erase(pods_.find(pod.name));
 }
 
-void NamespaceState::AdvanceTo(int64_t time_ms) {
+void NamespaceState::EndBatch() {
+  const int64_t time_ms = newest_sample_ms_;
   if (time_ms <= event_time_ms_) return;
   const bool first = event_time_ms_ == kNever;
   const bool new_minute = !first && time_ms / kMinuteMs != event_time_ms_ / kMinuteMs;
@@ -201,7 +226,12 @@ void NamespaceState::AdvanceTo(int64_t time_ms) {
   if (first) {
     next_collection_ms_ = time_ms + kCollectionIntervalMs;
   } else if (time_ms >= next_collection_ms_) {
+    // It walks all series ever held at once: a few samples that leap through time must not pay for
+    // it again and again.
+    const bool worth_it = samples_since_collection_ >= series_.size() / kSeriesPerSample;
+    if (!worth_it && time_ms < next_collection_ms_ + kCollectionDelayMs) return;
     next_collection_ms_ = time_ms + kCollectionIntervalMs;
+    samples_since_collection_ = 0;
     CollectGarbage();
   }
 }
@@ -210,6 +240,12 @@ void NamespaceState::CollectGarbage() {
   const int64_t silent_before = event_time_ms_ - kSeriesRetentionMs;
   for (uint32_t i = 0; i < series_.size(); ++i) {
     if (series_[i].in_use && series_[i].last_ms < silent_before) RemoveSeries(i);
+  }
+  if (by_hash_.empty()) {
+    series_.clear();
+    series_.shrink_to_fit();
+    free_series_.clear();
+    free_series_.shrink_to_fit();
   }
   const int64_t unused_before = event_time_ms_ - kWorkloadRetentionMs;
   std::set<uint32_t> used;

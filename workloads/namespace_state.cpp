@@ -18,12 +18,13 @@ bool SameValue(double a, double b) {
 ContainerUsage::PartKey KeyOfPart(const Source& source, LabelsView labels) {
   ContainerUsage::PartKey key;
   for (const std::string& name : source.part_labels) {
-    const std::string_view value = FindLabel(labels, name);
-    key.hash = XXH3_64bits_withSeed(value.data(), value.size(), key.hash + 1);
-    if (name == "cpu" && !value.empty()) {
-      key.rows =
-          value == "total" ? ContainerUsage::PartKey::kTotal : ContainerUsage::PartKey::kOneCpu;
+    std::string_view value = FindLabel(labels, name);
+    if (name == "cpu") {
+      if (value == "total") value = {};
+      key.is_one_core = !value.empty();
     }
+    if (name == "id" && !value.empty()) key.run = XXH3_64bits(value.data(), value.size()) | 1;
+    key.hash = XXH3_64bits_withSeed(value.data(), value.size(), key.hash + 1);
   }
   return key;
 }
@@ -36,9 +37,7 @@ NamespaceState::NamespaceState(std::string cluster, std::string name, ShardConte
 }
 
 NamespaceState::~NamespaceState() {
-  for (uint32_t i = 0; i < series_.size(); ++i) {
-    if (series_[i].in_use) RemoveSeries(i);
-  }
+  ForgetSeries();
   for (auto& [key, workload] : workloads_) DropContainers(*workload);
   context_.counters.workloads_now.fetch_sub(static_cast<int64_t>(workloads_.size()));
   context_.counters.namespaces_now.fetch_sub(1);
@@ -73,8 +72,20 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
   dirty_ = true;
   for (const Sample& sample : samples) {
     ApplySample(index, sample, item, verdict);
-    AdvanceTo(std::min(sample.timestamp_ms, arrival_ms));
+    newest_sample_ms_ = std::max(newest_sample_ms_, std::min(sample.timestamp_ms, arrival_ms));
   }
+  samples_since_collection_ += samples.size();
+}
+
+void NamespaceState::ForgetSeries() {
+  flushes_.clear();
+  for (uint32_t i = 0; i < series_.size(); ++i) {
+    if (series_[i].in_use) RemoveSeries(i);
+  }
+  series_.clear();
+  series_.shrink_to_fit();
+  free_series_.clear();
+  free_series_.shrink_to_fit();
 }
 
 uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
@@ -266,7 +277,8 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
     return;
   }
   ++verdict.accepted;
-  if (series.fact == nullptr) return;
+  if (source.role == Role::kPodOwner) AdoptOwner(index, sample.timestamp_ms);
+  if (series.fact == nullptr || sample.value < 0) return;  // no request or count is negative
   if (source.role == Role::kPodPhase && sample.value <= 0) {
     series.fact->End(index);  // the other end phase may hold: it must not be overwritten
   } else {
@@ -287,16 +299,16 @@ void NamespaceState::ApplyStale(uint32_t index) {
     context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
     GiveOut(*series.container, resource);
     if (usage->NeedsFlush()) {
-      flushes_.push_back({usage->last_ms() + kMaxGapMs, series.pod, series.container, resource});
+      flushes_.emplace(usage->last_ms() + kMaxGapMs, PendingFlush{series.container, resource});
     }
   }
 }
 
 /// Closes the last minute of containers that have ended for good.
 void NamespaceState::FlushOverdue() {
-  while (!flushes_.empty() && flushes_.front().due_ms <= event_time_ms_) {
-    const PendingFlush flush = flushes_.front();
-    flushes_.pop_front();
+  while (!flushes_.empty() && flushes_.begin()->first <= event_time_ms_) {
+    const PendingFlush flush = flushes_.begin()->second;
+    flushes_.erase(flushes_.begin());
     Flush(*flush.container, flush.resource);
   }
 }

@@ -6,7 +6,6 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -46,9 +45,17 @@ class NamespaceState {
   NamespaceState(const NamespaceState&) = delete;
   NamespaceState& operator=(const NamespaceState&) = delete;
 
-  /// Judges and applies the samples of one series; adds to `verdict`.
+  /// Judges and applies the samples of one series; adds to `verdict`. The namespace's time stands
+  /// still until EndBatch.
   void Apply(const SeriesItem& item, std::span<const Sample> samples, int64_t arrival_ms,
              WriteVerdict& verdict);
+
+  /// Moves the namespace's time to the newest sample applied, and does what is then due: last
+  /// minutes, the fallback for owners, garbage collection. Once a batch, so that one body full of
+  /// old time stamps cannot make work for each of them.
+  void EndBatch();
+  /// Gives all series back, as if each had been silent for long; workloads and their history stay.
+  void ForgetSeries();
 
   const std::string& cluster() const { return cluster_; }
   const std::string& name() const { return name_; }
@@ -58,8 +65,10 @@ class NamespaceState {
   /// True when something was applied since the last call of View.
   bool dirty() const { return dirty_; }
 
-  /// Exported workloads, sorted by type and name. Views live until the next Apply.
-  std::vector<WorkloadView> View();
+  /// Exported workloads, sorted by type and name. What holds only while somebody says so (requests,
+  /// limits, replicas) is shown as of `as_of_ms`, at least the event time. Views live until the
+  /// next Apply.
+  std::vector<WorkloadView> View(int64_t as_of_ms);
   /// Appends a status for each workload, and each unresolved pod, of that name.
   void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
 
@@ -76,8 +85,6 @@ class NamespaceState {
   struct PodsOfWorkload;
   /// A container of which no series lives, and when to close its last minute.
   struct PendingFlush {
-    int64_t due_ms;
-    const Pod* pod;
     PodContainer* container;
     Resource resource;
   };
@@ -87,11 +94,11 @@ class NamespaceState {
     SeriesHash hash;
     int64_t last_ms = kNever;
     double last_value = 0;
-    Pod* pod = nullptr;                 // counted in pod->series
-    PodContainer* container = nullptr;  // of that pod
-    Fact* fact = nullptr;               // request, limit, replicas or phase that it tells
-    std::unique_ptr<WorkloadKey>
-        object;  // what it tells of: a ReplicaSet, a Job, a workload's replicas
+    Pod* pod = nullptr;                   // counted in pod->series
+    PodContainer* container = nullptr;    // of that pod
+    Fact* fact = nullptr;                 // request, limit, replicas or phase that it tells
+    std::unique_ptr<WorkloadKey> object;  // what it tells of: a ReplicaSet, a Job, a workload's
+                                          // replicas; of a pod's owner: kind and name
     ContainerUsage::PartKey part;
     uint16_t source = 0;
     bool stale = false;
@@ -105,6 +112,8 @@ class NamespaceState {
   uint32_t AddSeries(const SeriesItem& item, int64_t first_ms);
   void Bind(uint32_t index, const Source& source, LabelsView labels, int64_t first_ms);
   void BindOwner(uint32_t index, Pod& pod, LabelsView labels);
+  void AdoptOwner(uint32_t index, int64_t time_ms);
+  void SetOwner(uint32_t index, Pod& pod, Owner owner);
   void RemoveSeries(uint32_t index);
   void ApplySample(uint32_t index, Sample sample, const SeriesItem& item, WriteVerdict& verdict);
   void ApplyStale(uint32_t index);
@@ -113,7 +122,7 @@ class NamespaceState {
   void Flush(PodContainer& container, Resource resource);
   void GiveOut(PodContainer& container, Resource resource);
 
-  Pod& PodNamed(std::string_view name, int64_t first_ms);
+  Pod& PodNamed(std::string_view label, int64_t first_ms);
   PodContainer& ContainerNamed(Pod& pod, std::string_view name);
   /// The pod of a workload that is named directly (a process): made with the workload resolved.
   Pod& DirectPod(const Source& source, std::string_view workload, int64_t first_ms);
@@ -129,16 +138,17 @@ class NamespaceState {
   /// Takes the workload's containers out of the engine; the caller erases the workload.
   void DropContainers(Workload& workload);
 
-  void AdvanceTo(int64_t time_ms);
   void CollectGarbage();
-  WorkloadView ViewOf(const Workload& workload, const PodsOfWorkload* pods) const;
+  WorkloadView ViewOf(const Workload& workload, const PodsOfWorkload* pods, int64_t as_of_ms) const;
   void ExplainWorkload(const Workload& workload, std::vector<WorkloadStatus>& out) const;
 
   const std::string cluster_;
   const std::string name_;
   ShardContext& context_;
   int64_t event_time_ms_ = kNever;
+  int64_t newest_sample_ms_ = kNever;  // becomes the event time at the end of the batch
   int64_t next_collection_ms_ = kNever;
+  uint64_t samples_since_collection_ = 0;
   bool dirty_ = false;
 
   boost::unordered_flat_map<SeriesHash, uint32_t, SeriesHasher> by_hash_;
@@ -153,7 +163,9 @@ class NamespaceState {
   std::map<std::pair<std::string, std::string>, Pod*>
       waiting_;  // by owner's name and pod: unknown or assumed
   OwnerGraph owners_;
-  std::deque<PendingFlush> flushes_;
+  // By due time. A container outlives its entry: its series are kept for longer than the entry is
+  // due.
+  std::multimap<int64_t, PendingFlush> flushes_;
 
   // Scratch, kept to save allocations.
   std::vector<LabelView> labels_;

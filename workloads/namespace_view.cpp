@@ -46,20 +46,20 @@ struct NamespaceState::PodsOfWorkload {
   size_t live = 0;               // alive and not completed
 };
 
-std::vector<WorkloadView> NamespaceState::View() {
+std::vector<WorkloadView> NamespaceState::View(int64_t as_of_ms) {
   dirty_ = false;
+  as_of_ms = std::max(as_of_ms, event_time_ms_);
   std::unordered_map<const Workload*, PodsOfWorkload> pods_of;
   for (const auto& [name, pod] : pods_) {
     if (pod->workload->hidden) continue;
     PodsOfWorkload& pods = pods_of[pod->workload];
     pods.pods.push_back(pod.get());
-    if (pod->LivesAt(event_time_ms_) && !pod->CompletedAt(event_time_ms_)) ++pods.live;
+    if (pod->LivesAt(as_of_ms) && !pod->CompletedAt(as_of_ms)) ++pods.live;
   }
   for (auto& [workload, pods] : pods_of) {
     // A rolling update has pods of both kinds: the newest shows what the spec says now.
-    const auto rank = [this](const Pod* pod) {
-      return std::make_tuple(!pod->LivesAt(event_time_ms_), pod->CompletedAt(event_time_ms_),
-                             -pod->first_ms);
+    const auto rank = [as_of_ms](const Pod* pod) {
+      return std::make_tuple(!pod->LivesAt(as_of_ms), pod->CompletedAt(as_of_ms), -pod->first_ms);
     };
     std::stable_sort(pods.pods.begin(), pods.pods.end(),
                      [&](const Pod* a, const Pod* b) { return rank(a) < rank(b); });
@@ -68,19 +68,20 @@ std::vector<WorkloadView> NamespaceState::View() {
   views.reserve(workloads_.size());
   for (const auto& [key, workload] : workloads_) {
     const auto pods = pods_of.find(workload.get());
-    views.push_back(ViewOf(*workload, pods == pods_of.end() ? nullptr : &pods->second));
+    views.push_back(ViewOf(*workload, pods == pods_of.end() ? nullptr : &pods->second, as_of_ms));
   }
   return views;
 }
 
-WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorkload* pods) const {
+WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorkload* pods,
+                                    int64_t as_of_ms) const {
   WorkloadView view;
   view.id = &workload.id;
   view.last_sample_ms = workload.last_sample_ms;
   view.replicas = pods == nullptr ? 0 : static_cast<double>(pods->live);
   const auto spec = replicas_.find({workload.id.workload_type, workload.id.workload});
   if (spec != replicas_.end()) {
-    view.replicas = spec->second.fact.At(event_time_ms_).value_or(view.replicas);
+    view.replicas = spec->second.fact.At(as_of_ms).value_or(view.replicas);
   }
   if (pods != nullptr) {
     view.containers_in_pod = std::max<size_t>(1, pods->pods.front()->containers.size());
@@ -94,8 +95,8 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
       if (found == pods->pods[i]->containers.end()) continue;
       bool told = false;
       for (size_t r = 0; r < kResourceCount; ++r) {
-        shown.request[r] = found->second.request[r].At(event_time_ms_);
-        shown.limit[r] = found->second.limit[r].At(event_time_ms_);
+        shown.request[r] = found->second.request[r].At(as_of_ms);
+        shown.limit[r] = found->second.limit[r].At(as_of_ms);
         told = told || shown.request[r] || shown.limit[r];
       }
       if (told) break;

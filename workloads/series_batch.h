@@ -49,6 +49,8 @@ class SeriesBudget {
     return false;
   }
   void GiveBack(int64_t count) { count_.fetch_sub(count, std::memory_order_relaxed); }
+  /// True when a tenth or less is left.
+  bool IsScarce() const { return count() >= max_series_ - max_series_ / 10; }
   int64_t count() const { return count_.load(std::memory_order_relaxed); }
   int64_t max_series() const { return max_series_; }
 

@@ -14,6 +14,15 @@ bool ContainerUsage::LeaderIsGone(const Part& part, int64_t now_ms) const {
   return part.ended || part.leader == kNoSeries || now_ms - part.last_ms > 2 * part.interval_ms;
 }
 
+bool ContainerUsage::HasRival(const PartKey& key, int64_t now_ms) const {
+  for (const Part& part : parts_) {
+    const bool other_exporter = (part.key.run == 0) != (key.run == 0);
+    const bool whole = key.is_one_core && !part.key.is_one_core && part.key.run == key.run;
+    if ((other_exporter || whole) && !LeaderIsGone(part, now_ms)) return true;
+  }
+  return false;
+}
+
 void ContainerUsage::AddToMinute(Part& part, int64_t start_ms, double amount, int64_t from_ms,
                                  int64_t to_ms) const {
   if (start_ms < closed_until_ms_) return;  // given out already
@@ -46,14 +55,15 @@ bool ContainerUsage::AddIncrease(Part& part, Sample sample) const {
 
 UsageOutcome ContainerUsage::Add(uint32_t series, PartKey key, Sample sample,
                                  std::vector<UsageMinute>& closed, uint64_t& dropped) {
-  if (key.rows == PartKey::kTotal && !has_total_) {
-    has_total_ = true;  // the total of all cores is there: their own rows would count twice
-    const auto one_cpu = [](const Part& part) { return part.key.rows == PartKey::kOneCpu; };
-    parts_.erase(std::remove_if(parts_.begin(), parts_.end(), one_cpu), parts_.end());
-  }
-  if (key.rows == PartKey::kOneCpu && has_total_) return UsageOutcome::kSecondScrape;
-
   const int64_t now = sample.timestamp_ms;
+  if (HasRival(key, now)) return UsageOutcome::kSecondScrape;
+  if (!key.is_one_core) {  // the rows of single cores would count twice
+    const auto core_of_this = [&key](const Part& part) {
+      return part.key.is_one_core && part.key.run == key.run;
+    };
+    parts_.erase(std::remove_if(parts_.begin(), parts_.end(), core_of_this), parts_.end());
+  }
+
   auto part =
       std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.key == key; });
   UsageOutcome outcome = UsageOutcome::kTaken;
@@ -121,15 +131,26 @@ int64_t ContainerUsage::ClosableUntil() const {
 
 bool ContainerUsage::TakeMinute(int64_t start_ms, double& usage) {
   double amount = 0;
+  boost::container::small_vector<std::pair<uint64_t, double>, 2> levels;  // by run
   boost::container::small_vector<std::pair<int32_t, int32_t>, 4> covered;
   for (Part& part : parts_) {
     if (part.open.empty() || part.open.front().start_ms != start_ms) continue;
-    amount += part.open.front().amount;
-    covered.emplace_back(part.open.front().begin_ms, part.open.front().end_ms);
+    const OpenMinute minute = part.open.front();
     part.open.erase(part.open.begin());
+    amount += minute.amount;
+    covered.emplace_back(minute.begin_ms, minute.end_ms);
+    const auto run = std::find_if(levels.begin(), levels.end(), [&part](const auto& level) {
+      return level.first == part.key.run;
+    });
+    if (run == levels.end()) {
+      levels.emplace_back(part.key.run, minute.amount);
+    } else {
+      run->second += minute.amount;
+    }
   }
   if (kind_ == Kind::kLevel) {
-    usage = amount;
+    usage = 0;
+    for (const auto& [run, level] : levels) usage = std::max(usage, level);
     return true;
   }
   std::sort(covered.begin(), covered.end());

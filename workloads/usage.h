@@ -38,9 +38,13 @@ enum class UsageOutcome : uint8_t {
 /// The usage of one resource by one container of one pod, from one or more series.
 ///
 /// A part is what one series tells: a run of the container (its cgroup `id`), a core's row (`cpu`),
-/// a mode. Parts are summed by minute. Two series of the same part are two scrapes of the same
-/// thing: the first leads, the other takes over after two missed intervals, or when its counter has
-/// started anew.
+/// a mode, a GPU. The parts of a run are summed by minute. Of several runs in a minute, what they
+/// spent is summed too, but of their levels the highest counts: one run has ended when the next
+/// begins.
+///
+/// Two series of the same part are two scrapes of the same thing: the first leads, the other takes
+/// over after two missed intervals, or when its counter has started anew. So are two series of
+/// which only one has an `id` (two exporters), and a core's row beside the whole.
 class ContainerUsage {
  public:
   enum class Kind : uint8_t { kCounter, kLevel };
@@ -48,12 +52,10 @@ class ContainerUsage {
 
   /// Identity of a part within the container.
   struct PartKey {
-    uint64_t hash = 0;  ///< of the part labels' values
-    enum : uint8_t {
-      kPlain,
-      kTotal,
-      kOneCpu
-    } rows = kPlain;  ///< `cpu` absent, "total", or one core's
+    uint64_t hash = 0;  ///< of the part labels' values, `cpu` left out where it is the whole
+    uint64_t run = 0;   ///< of `id`; 0 without one
+    bool is_one_core =
+        false;  ///< a row of a single core, against the whole (`cpu` absent or "total")
     friend bool operator==(const PartKey&, const PartKey&) = default;
   };
 
@@ -99,6 +101,8 @@ class ContainerUsage {
   };
 
   bool LeaderIsGone(const Part& part, int64_t now_ms) const;
+  /// True when a living part tells the same usage in another shape.
+  bool HasRival(const PartKey& key, int64_t now_ms) const;
   void AddToMinute(Part& part, int64_t start_ms, double amount, int64_t from_ms,
                    int64_t to_ms) const;
   bool AddIncrease(Part& part, Sample sample) const;
@@ -110,7 +114,6 @@ class ContainerUsage {
   bool TakeMinute(int64_t start_ms, double& usage);
 
   Kind kind_;
-  bool has_total_ = false;
   int64_t closed_until_ms_ = kNever;  // minutes that end here or before are given out
   int64_t last_ms_ = kNever;
   boost::container::small_vector<Part, 1> parts_;

@@ -121,6 +121,48 @@ TEST_CASE("without kube_pod_owner a pod is never taken for a bare one", "[engine
   CHECK(bench.Names() == std::vector<std::string>{"shop/barepod/lonely"});
 }
 
+TEST_CASE("a pod comes back to an owner that it had before", "[engine][owners]") {
+  Bench bench;
+  bench.Put(ReplicaSetOwner("web-5c9", "Deployment", "web"), kT0, 1);
+  const auto say = [&bench](int from_minute, const LabelMap& owner) {
+    for (int i = 0; i < 40; ++i) {
+      const int64_t at = kT0 + from_minute * 60'000LL + i * 15'000LL;
+      bench.Put({{Cpu("web-5c9-a"), {{at, (from_minute * 4 + i) * 3.0}}}, {owner, {{at, 1}}}});
+    }
+  };
+  say(0, PodOwner("web-5c9-a", "ReplicaSet", "web-5c9"));
+  CHECK(bench.Names() == std::vector<std::string>{"shop/deployment/web"});
+  say(10, PodOwner("web-5c9-a", "", ""));
+  CHECK(bench.Workloads().front().id.workload_type == "barepod");
+  CHECK(bench.Workloads().front().replicas == 1);
+  say(20, PodOwner("web-5c9-a", "ReplicaSet", "web-5c9"));
+  CHECK(bench.Workloads().front().replicas == 0);  // the bare pod
+  CHECK(bench.Workloads().back().id.workload_type == "deployment");
+  CHECK(bench.Workloads().back().replicas == 1);
+}
+
+TEST_CASE("a pod with a slash in its name does not hide a process", "[engine][advice]") {
+  Bench bench;
+  bench.Put(Cpu("process/sshd", "app", "host"), kT0, 1);
+  for (int i = 0; i <= 8; ++i) {
+    bench.Put(Named("namedprocess_namegroup_cpu_seconds_total",
+                    {{"instance", "host"}, {"groupname", "sshd"}, {"mode", "user"}}),
+              kT0 + i * 15'000LL, i);
+  }
+  CHECK(bench.Names() == std::vector<std::string>{"host/process/sshd"});
+}
+
+TEST_CASE("negative requests and counts are not believed", "[engine][advice]") {
+  Bench bench;
+  bench.Put({{PodOwner("db-0", "StatefulSet", "db"), {{kT0, 1}}},
+             {Request("db-0", "cpu"), {{kT0, -2}}},
+             {Named("kube_statefulset_replicas", {{"namespace", "shop"}, {"statefulset", "db"}}),
+              {{kT0, -3}}}});
+  Run(bench, "db-0", kT0, 2, 0.1, 50e6);
+  CHECK_FALSE(bench.Find("db", "app", Resource::kCpu)->current_request);
+  CHECK(bench.Workloads().front().replicas == 1);
+}
+
 TEST_CASE("any kind of owner is a workload of that type", "[engine][owners]") {
   Bench bench;
   for (const auto& [pod, kind, name] :

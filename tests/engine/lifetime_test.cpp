@@ -33,13 +33,25 @@ TEST_CASE("series and pods go after two silent hours, workloads after eight days
   CHECK(bench.counters.containers_now == 1);
 }
 
-TEST_CASE("a silent namespace is dropped by the wall clock", "[engine][lifetime]") {
+TEST_CASE("a silent namespace is aged by the wall clock, hour by hour", "[engine][lifetime]") {
   Bench bench;
-  bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
+  bench.Put(
+      {{PodOwner("db-0", "StatefulSet", "db"), {{kT0, 1}}}, {Request("db-0", "cpu"), {{kT0, 1}}}});
   Run(bench, "db-0", kT0, 3, 0.1, 50e6);
-  bench.clock.Set(FromUnixMs(kT0 + 7 * 24 * kHour));
+  const int64_t end = kT0 + 180'000;
+  CHECK(bench.Find("db", "app", Resource::kCpu)->current_request == 1);
+  bench.clock.Set(FromUnixMs(end + 6 * 60'000));
+  CHECK_FALSE(bench.Find("db", "app", Resource::kCpu)->current_request);  // nobody says it any more
+  CHECK(bench.Find("db", "app", Resource::kCpu)->recommended_request);
+  for (int hour = 1; hour <= 7 * 24; ++hour) {
+    bench.clock.Set(FromUnixMs(end + hour * kHour));
+    bench.engine.Tick();
+  }
   CHECK(bench.Names().size() == 1);
-  bench.clock.Set(FromUnixMs(kT0 + 9 * 24 * kHour));
+  for (int hour = 7 * 24; hour <= 9 * 24; ++hour) {
+    bench.clock.Set(FromUnixMs(end + hour * kHour));
+    bench.engine.Tick();
+  }
   CHECK(bench.Names().empty());
   CHECK(bench.counters.series_now == 0);
   CHECK(bench.counters.pods_now == 0);
@@ -47,6 +59,58 @@ TEST_CASE("a silent namespace is dropped by the wall clock", "[engine][lifetime]
   CHECK(bench.counters.containers_now == 0);
   CHECK(bench.counters.namespaces_now == 0);
   CHECK(bench.counters.internal_errors == 0);
+}
+
+TEST_CASE("a wall clock that jumps takes nothing away", "[engine][lifetime]") {
+  Bench bench;
+  bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
+  Run(bench, "db-0", kT0, 3, 0.1, 50e6);
+  CHECK(bench.Names().size() == 1);
+  bench.clock.Set(FromUnixMs(kT0 + 9 * 24 * kHour));
+  CHECK(bench.Names().size() == 1);
+  bench.clock.Set(FromUnixMs(kT0 + 200'000));
+  CHECK(bench.Names().size() == 1);
+  CHECK(bench.counters.series_now == 3);
+}
+
+TEST_CASE("a stream of old time stamps is kept as long as it comes", "[engine][lifetime]") {
+  Bench bench;
+  bench.clock.Set(FromUnixMs(kT0 + 30 * 24 * kHour));
+  bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
+  for (int i = 0; i <= 12; ++i) {
+    bench.Put(Cpu("db-0"), kT0 + i * 15'000LL, i);
+    bench.engine.Tick();
+  }
+  CHECK(bench.Names().size() == 1);
+}
+
+TEST_CASE("silent namespaces give their series up when the ceiling is near", "[engine][lifetime]") {
+  engine::Options options;
+  options.max_series = 20;
+  Bench bench(options);
+  for (int i = 0; i < 20; ++i) bench.Put(Cpu("p" + std::to_string(i), "app", "old"), kT0, 1);
+  bench.engine.Tick();
+  CHECK(bench.Put(Cpu("new", "app", "new"), kT0, 1).TotalRejected() == 1);
+  for (int hour = 1; hour <= 3; ++hour) {
+    bench.clock.Set(FromUnixMs(kT0 + hour * kHour));
+    bench.engine.Tick();
+  }
+  CHECK(bench.Put(Cpu("new", "app", "new"), kT0 + 3 * kHour, 1).accepted == 1);
+}
+
+TEST_CASE("a body that leaps through time makes work once, not for each leap",
+          "[engine][lifetime]") {
+  Bench bench;
+  bench.clock.Set(FromUnixMs(kT0));
+  FeedSeries leaps{Request("db-0", "cpu"), {}};
+  for (int64_t i = 0; i < 50'000; ++i) leaps.samples.push_back({kT0 - (50'000 - i) * 301'000, 1});
+  for (int i = 0; i < 2000; ++i) {
+    bench.Put(Request("old-" + std::to_string(i), "cpu"), leaps.samples.front().timestamp_ms, 1);
+  }
+  CHECK(bench.Put({leaps}).accepted == 50'000);
+  // All that is silent for two hours is gone in one collection.
+  CHECK(bench.counters.series_collected == 2000);
+  CHECK(bench.counters.series_now == 1);
 }
 
 TEST_CASE("churn does not grow state", "[engine][lifetime]") {

@@ -21,11 +21,12 @@ struct Probe {
   uint64_t dropped = 0;
 
   explicit Probe(ContainerUsage::Kind kind) : usage(kind) {}
-  UsageOutcome Add(double seconds, double value, uint32_t series = 0, uint64_t part = 0,
-                   decltype(ContainerUsage::PartKey::rows) rows = ContainerUsage::PartKey::kPlain) {
+  UsageOutcome Add(double seconds, double value, uint32_t series = 0, uint64_t run = 0,
+                   uint64_t core = 0) {
     ContainerUsage::PartKey key;
-    key.hash = part;
-    key.rows = rows;
+    key.hash = run * 100 + core;
+    key.run = run;
+    key.is_one_core = core != 0;
     return usage.Add(series, key, {kT0 + std::llround(seconds * 1000), value}, closed, dropped);
   }
   void End(uint32_t series) { usage.End(series, closed, dropped); }
@@ -125,7 +126,8 @@ TEST_CASE("a level's minute is its maximum", "[workloads][usage]") {
   CHECK(probe.ByMinute() == std::map<int64_t, double>{{0, 9.0}});
 }
 
-TEST_CASE("a restarted container's runs are summed by minute", "[workloads][usage]") {
+TEST_CASE("a restarted container's runs are summed by minute, of their levels the highest counts",
+          "[workloads][usage]") {
   Probe cpu(kCounter);
   cpu.Add(0, 500, 0, 1);
   cpu.Add(20, 520, 0, 1);  // the first run ends here
@@ -140,7 +142,7 @@ TEST_CASE("a restarted container's runs are summed by minute", "[workloads][usag
   memory.Add(40, 30, 1, 2);
   memory.End(0);
   memory.Add(60, 30, 1, 2);
-  CHECK(memory.ByMinute().at(0) == Approx(100));
+  CHECK(memory.ByMinute().at(0) == Approx(70));  // one run had ended when the next began
 }
 
 TEST_CASE(
@@ -160,19 +162,18 @@ TEST_CASE(
 }
 
 TEST_CASE("rows of single cores are summed, unless the total is there", "[workloads][usage]") {
-  using Key = ContainerUsage::PartKey;
   Probe cores(kCounter);
   for (double t = 0; t <= 60; t += 30) {
-    cores.Add(t, t * 0.25, 0, 10, Key::kOneCpu);
-    cores.Add(t, t * 0.5, 1, 11, Key::kOneCpu);
+    cores.Add(t, t * 0.25, 0, 7, 1);
+    cores.Add(t, t * 0.5, 1, 7, 2);
   }
   CHECK(cores.ByMinute() == std::map<int64_t, double>{{0, 0.75}});
 
   Probe both(kCounter);
   for (double t = 0; t <= 60; t += 30) {
-    both.Add(t, t * 0.25, 0, 10, Key::kOneCpu);
-    both.Add(t, t * 0.75, 2, 12, Key::kTotal);
-    CHECK(both.Add(t, t * 0.5, 1, 11, Key::kOneCpu) == UsageOutcome::kSecondScrape);
+    both.Add(t, t * 0.25, 0, 7, 1);
+    both.Add(t, t * 0.75, 2, 7);
+    CHECK(both.Add(t, t * 0.5, 1, 7, 2) == UsageOutcome::kSecondScrape);
   }
   CHECK(both.ByMinute() == std::map<int64_t, double>{{0, 0.75}});
 }
@@ -192,6 +193,22 @@ TEST_CASE("the second scrape of a container is set aside until the first has mis
   CHECK(probe.Add(121, 121, 0) == UsageOutcome::kSecondScrape);  // back too late
   for (const auto& [minute, usage] : probe.ByMinute()) CHECK(usage == Approx(1));
   CHECK(probe.ByMinute().size() == 2);
+}
+
+TEST_CASE("the same container from two exporters counts once", "[workloads][usage]") {
+  for (const auto kind : {kCounter, kLevel}) {
+    Probe probe(kind);
+    for (double t = 0; t <= 120; t += 15) {
+      CHECK(probe.Add(t, 60 + t, 0, 7) == UsageOutcome::kTaken);
+      CHECK(probe.Add(t + 3, 63 + t, 1) == UsageOutcome::kSecondScrape);  // has no id
+    }
+    // It takes over when the first has been silent for more than two intervals.
+    CHECK(probe.Add(150, 210, 1) == UsageOutcome::kSecondScrape);
+    CHECK(probe.Add(165, 225, 1) == UsageOutcome::kTaken);
+    CHECK(probe.Add(166, 226, 0, 7) == UsageOutcome::kSecondScrape);
+    if (kind == kCounter) CHECK(probe.ByMinute().at(0) == Approx(1));
+    if (kind == kLevel) CHECK(probe.ByMinute().at(0) == Approx(60 + 45));
+  }
 }
 
 TEST_CASE("a counter that starts anew in another series is a restart, not a second scrape",
