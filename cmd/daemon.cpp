@@ -28,7 +28,6 @@ exporter::BuildInfo ExportedBuildInfo() {
   return {.version = std::string(build.version),
           .revision = std::string(build.revision),
           .branch = std::string(build.branch),
-          .build_date = "",
           .compiler = std::string(build.compiler)};
 }
 

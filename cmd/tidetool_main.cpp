@@ -14,8 +14,8 @@
 #include "cmd/build_info.h"
 #include "cmd/check_config.h"
 #include "cmd/command_line.h"
-#include "cmd/flags.h"
 #include "cmd/demo_cluster_flags.h"
+#include "cmd/flags.h"
 #include "cmd/text.h"
 
 namespace tidemark::cmd {

@@ -236,7 +236,6 @@ HttpResponse BuildInfoAnswer(const BuildInfo& build) {
     json.Member("version", build.version);
     json.Member("revision", build.revision);
     json.Member("branch", build.branch);
-    json.Member("buildDate", build.build_date);
     json.Member("compiler", build.compiler);
     json.EndObject();
   });

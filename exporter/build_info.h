@@ -10,7 +10,6 @@ struct BuildInfo {
   std::string version;     ///< e.g. "0.1.0"
   std::string revision;    ///< of the source
   std::string branch;      ///< of the source
-  std::string build_date;  ///< as the build wrote it
   std::string compiler;    ///< e.g. "g++ 12.2.0"
 };
 

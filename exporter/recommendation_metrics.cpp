@@ -22,13 +22,13 @@ struct Family {
 // promtool would rather see seconds.
 constexpr std::array<Family, 6> kFamilies = {{
     {{"tidemark_recommended_request",
-      "The request to set for one pod's container: model value with margin, within floor and "
-      "ceiling.",
+      "The request to set for one pod's container: model value with margin, at least the "
+      "minimum.",
       MetricType::kGauge, ""},
      [](const ResourceAdvice& advice) { return advice.recommended_request; }},
     {{"tidemark_model_request",
-      "What the usage histogram says that one pod's container needs, before margin, floor and "
-      "ceiling.",
+      "What the usage histogram says that one pod's container needs, before margin and "
+      "minimum.",
       MetricType::kGauge, ""},
      [](const ResourceAdvice& advice) { return advice.model_request; }},
     {{"tidemark_current_request", "The request that the workload's newest pod has now.",

@@ -94,6 +94,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   /// A client that has sent nothing unread may be about to: a pipelined request that crosses our
   /// closing.
   static constexpr std::chrono::milliseconds kQuietLinger = std::chrono::seconds(1);
+  /// Answers up to this size are not booked.
+  static constexpr uint64_t kFreeAnswerBytes = 64 << 10;
 
   void Register(SessionRegistry& registry) {
     registry_ = &registry;
@@ -312,7 +314,21 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     Answer(CallHandler(*route_, head_.request));
   }
 
+  /// Books the memory of an answer until it is read. Small ones are free, so that every client can
+  /// be told what is wrong; the largest there may be passes when it is alone.
+  bool PayForAnswer(uint64_t bytes) {
+    if (bytes <= kFreeAnswerBytes) return true;
+    if (state_->answer_budget.TryTake(bytes)) {
+      answer_paid_ = bytes;
+      return true;
+    }
+    return state_->answer_budget.taken() == 0;
+  }
+
   void Answer(HttpResponse response) {
+    if (!without_body_ && !PayForAnswer(response.body.size())) {
+      response = Overloaded("too many large answers wait to be read; ask again");
+    }
     phase_ = Phase::kWriting;
     Arm(state_->options.write_deadline);
     keep_alive_ = head_.keep_alive && !response.close && !body_to_come_ && !state_->stopping;
@@ -342,6 +358,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   /// Lets go of everything that belongs to the request.
   void EndRequest() {
     state_->body_budget.Give(std::exchange(paid_, 0));
+    state_->answer_budget.Give(std::exchange(answer_paid_, 0));
     if (std::exchange(in_request_, false)) --state_->counters.requests_now;
     head_ = RequestHead();
     chunks_.reset();
@@ -402,6 +419,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   bool keep_alive_ = true;
   std::string answer_head_;
   std::string answer_body_;
+  uint64_t answer_paid_ = 0;  // bytes of the answer budget
 };
 
 }  // namespace tidemark::server

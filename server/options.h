@@ -12,8 +12,9 @@ struct Options {
   /// "host:port"; IPv6 in brackets; no host = all interfaces, IPv4 and IPv6; port 0 = any free one.
   std::string listen_address = "0.0.0.0:9849";
 
-  /// Threads that read, run handlers and write; 0 = twice the number of cores, at least 4. Handlers
-  /// may block for some milliseconds; while all workers are in handlers, nothing else moves.
+  /// Threads that read, run handlers and write; 0 = four times the number of cores, at least 16.
+  /// Handlers may wait (for the verdicts on a write); while all workers are in handlers, nothing
+  /// else moves.
   unsigned worker_threads = 0;
 
   /// Request line and headers together, with the empty line that ends them. More is answered 431.
@@ -35,6 +36,9 @@ struct Options {
   /// Memory of all request bodies that are being received or handled. A request that would pass it
   /// is answered 503, so that the sender comes back.
   uint64_t max_body_bytes_in_flight = 512 << 20;
+  /// Memory of all answers that wait for clients to read them, for answers that are not small. One
+  /// that would pass it is replaced by a 503, unless no other waits.
+  uint64_t max_answer_bytes_in_flight = 512 << 20;
 
   /// How long Stop() waits for requests that are under way.
   std::chrono::milliseconds drain_timeout = std::chrono::seconds(10);

@@ -19,7 +19,7 @@ namespace tidemark::server {
 namespace {
 
 constexpr size_t kMinHeaderBytes = 256;
-constexpr unsigned kMinWorkers = 4;
+constexpr unsigned kMinWorkers = 16;
 
 std::optional<std::string> FindProblem(const Options& options) {
   if (options.max_header_bytes < kMinHeaderBytes) {
@@ -50,7 +50,7 @@ class Server::Impl {
   Result<void> Start() {
     if (Result<void> listening = acceptor_.Listen(); !listening) return listening;
     unsigned count = state_->options.worker_threads;
-    if (count == 0) count = std::max(kMinWorkers, 2 * std::thread::hardware_concurrency());
+    if (count == 0) count = std::max(kMinWorkers, 4 * std::thread::hardware_concurrency());
     try {
       for (unsigned i = 0; i < count; ++i) workers_.emplace_back([this] { Work(); });
     } catch (const std::system_error& error) {

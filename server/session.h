@@ -67,13 +67,15 @@ struct ServerState {
         router(std::move(server_router)),
         counters(http_counters),
         clock(wall_clock),
-        body_budget(options.max_body_bytes_in_flight) {}
+        body_budget(options.max_body_bytes_in_flight),
+        answer_budget(options.max_answer_bytes_in_flight) {}
 
   const Options options;
   const Router router;
   HttpCounters& counters;
   const Clock& clock;
   ByteBudget body_budget;
+  ByteBudget answer_budget;
   SessionRegistry served;   ///< connections within the limit
   SessionRegistry refused;  ///< connections over it that are being told so
   std::atomic<bool> stopping = false;

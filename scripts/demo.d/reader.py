@@ -111,15 +111,19 @@ def cut(text, width):
 def table(advice, rows):
     """The table as lines; about `rows` of them hold workloads or processes."""
     process_rows = min(5, len(advice.processes()))
-    line = "{:36} {:16} {:8} {:>12} {:>12} {:>12}".format
-    lines = [line("NAMESPACE/WORKLOAD", "CONTAINER", "RESOURCE", "REQUEST NOW", "RECOMMENDED", "RECLAIMABLE")]
+    # Two thirds of what the other columns leave for the name, the rest for the container.
+    free = max(26, shutil.get_terminal_size((100, 40)).columns - 1 - 47)
+    name_width = free * 2 // 3
+    container_width = free - name_width - 1
+    line = f"{{:{name_width}}} {{:{container_width}}} {{:8}} {{:>11}} {{:>11}} {{:>11}}".format
+    lines = [line("NAMESPACE/WORKLOAD", "CONTAINER", "RESOURCE", "REQUESTED", "RECOMMEND", "RECLAIMABLE")]
 
     def add(row):
         namespace, _, workload, container, resource = row
         lines.append(
             line(
-                cut(f"{namespace}/{workload}", 36),
-                cut(container or "-", 16),
+                cut(f"{namespace}/{workload}", name_width),
+                cut(container or "-", container_width),
                 resource,
                 human(advice.current.get(row), resource),
                 human(advice.recommended[row], resource),
@@ -247,4 +251,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

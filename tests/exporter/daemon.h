@@ -42,7 +42,7 @@ struct FakeDaemon {
                                           http,
                                           engine,
                                           clock,
-                                          {"1.2.3", "abcdef", "main", "2026-01-02", "g++ 12.2.0"},
+                                          {"1.2.3", "abcdef", "main", "g++ 12.2.0"},
                                           FromUnixMs(1700000000000),
                                           "/var/lib/tidemark",
                                           [] { return std::string("a: \"b\"\n"); },

@@ -13,7 +13,7 @@ struct Daemon {
   HttpCounters http;
   EngineCounters engine;
   Snapshot snapshot;
-  BuildInfo build = {"1.2.3", "abc", "main", "today", "g++ 12"};
+  BuildInfo build = {"1.2.3", "abc", "main", "g++ 12"};
   ProcessStats process;
 
   std::vector<ParsedFamily> Page(ExpositionFormat format = ExpositionFormat::kText) const {

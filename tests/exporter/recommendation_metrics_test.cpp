@@ -44,8 +44,7 @@ TEST_CASE("a Snapshot becomes exactly this page", "[exporter][recommendations]")
       R"(",resource="memory",unit="byte"} )";
   CHECK(Page(metrics, ShopSnapshot()) ==
         "# HELP tidemark_recommended_request The request to set for one pod's container: model "
-        "value with margin, within "
-        "floor and ceiling.\n"
+        "value with margin, at least the minimum.\n"
         "# TYPE tidemark_recommended_request gauge\n"
         "tidemark_recommended_request" +
             labels +
@@ -57,8 +56,7 @@ TEST_CASE("a Snapshot becomes exactly this page", "[exporter][recommendations]")
             process_labels +
             "5e+08\n"
             "# HELP tidemark_model_request What the usage histogram says that one pod's container "
-            "needs, before margin, floor "
-            "and ceiling.\n"
+            "needs, before margin and minimum.\n"
             "# TYPE tidemark_model_request gauge\n"
             "tidemark_model_request" +
             labels +

@@ -127,6 +127,15 @@ inline std::vector<HttpRoute> Fixture::Routes() {
                     },
                     {},
                     16 << 20});
+  // More than the sockets' buffers hold: an answer that nobody reads stays in memory.
+  routes.push_back({"/page",
+                    {"GET"},
+                    [this, text](const HttpRequest&) {
+                      ++handled;
+                      return text(std::string(20 << 20, 'p'));
+                    },
+                    {},
+                    0});
   routes.push_back({"/show",
                     {"GET", "POST"},
                     [text](const HttpRequest& request) {

@@ -1,5 +1,7 @@
 // What the server does not take, and how the client learns of it.
 
+#include <memory>
+
 #include "tests/server/fixture.h"
 
 namespace tidemark::server {
@@ -202,6 +204,41 @@ TEST_CASE("All bodies together are bounded", "[server][refusals]") {
   const auto again = holder.Ask(MakeRequest("POST", "/large", body));
   REQUIRE(again);
   CHECK(again->status == 200);
+}
+
+TEST_CASE("All answers that nobody reads are bounded", "[server][refusals]") {
+  Fixture fixture([](Options& options) { options.max_answer_bytes_in_flight = 30 << 20; });
+  auto idle = std::make_unique<Client>(fixture.server->port());
+  REQUIRE(idle->Send(MakeRequest("GET", "/page")));
+  REQUIRE(idle->ReadMore() > 0);  // it is being answered, and reads no further
+  Client second = fixture.Connect();
+  REQUIRE(second.Send(MakeRequest("GET", "/page")));
+  const auto refused = second.Read();
+  REQUIRE(refused);
+  CHECK(refused->status == 503);
+  CHECK(refused->Header("Retry-After") == "5");
+  Client small = fixture.Connect();
+  const auto shown = small.Ask(MakeRequest("GET", "/show"));
+  REQUIRE(shown);
+  CHECK(shown->status == 200);
+  // Once the first has gone, there is room.
+  idle.reset();
+  REQUIRE(Eventually([&] { return fixture.counters.requests_now == 0; }));
+  Client third = fixture.Connect();
+  const auto page = third.Ask(MakeRequest("GET", "/page"));
+  REQUIRE(page);
+  CHECK(page->status == 200);
+  CHECK(page->body.size() >= (20U << 20));
+}
+
+TEST_CASE("An answer larger than the bound passes when it is alone", "[server][refusals]") {
+  Fixture fixture([](Options& options) { options.max_answer_bytes_in_flight = 1 << 20; });
+  Client client = fixture.Connect();
+  for (int i = 0; i < 2; ++i) {
+    const auto page = client.Ask(MakeRequest("GET", "/page"));
+    REQUIRE(page);
+    CHECK(page->status == 200);
+  }
 }
 
 TEST_CASE("An announced length reserves nothing", "[server][refusals]") {
