@@ -152,23 +152,4 @@ WorkloadAdvice RequestHistory::Advise(const workloads::WorkloadView& workload) c
   return advice;
 }
 
-size_t RequestHistory::MemoryBytes() const {
-  size_t bytes = containers_.capacity() * sizeof(void*) + instances_.capacity() * sizeof(void*);
-  for (const auto& histories : containers_) {
-    if (!histories) continue;
-    bytes += sizeof(*histories);
-    for (const auto& history : *histories) {
-      if (history) bytes += sizeof(History) + history->histogram.MemoryBytes();
-    }
-  }
-  for (const auto& windows : instances_) {
-    if (!windows) continue;
-    bytes += sizeof(*windows);
-    for (const auto& window : *windows) {
-      if (window) bytes += sizeof(*window);
-    }
-  }
-  return bytes;
-}
-
 }  // namespace tidemark::engine

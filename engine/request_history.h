@@ -34,9 +34,6 @@ class RequestHistory final : public workloads::UsageSink {
   /// What the history says of one workload as it is now.
   WorkloadAdvice Advise(const workloads::WorkloadView& workload) const;
 
-  /// Bytes that the histories hold.
-  size_t MemoryBytes() const;
-
  private:
   /// History of one resource of one container of a workload.
   struct History {

@@ -72,7 +72,6 @@ class NamespaceState {
   /// Appends a status for each workload, and each unresolved pod, of that name.
   void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
 
-  size_t pod_count() const { return pods_.size(); }
   size_t workload_count() const { return workloads_.size(); }
   size_t series_count() const { return by_hash_.size(); }
 

@@ -72,11 +72,6 @@ std::optional<ResolvedOwner> OwnerGraph::Resolve(const Owner& owner, std::string
   return ResolvedOwner{ToLower(owner.kind), owner.name};
 }
 
-size_t OwnerGraph::MemoryBytes() const {
-  constexpr size_t kNode = 48 + sizeof(std::pair<std::string, Entry>) + 64;  // tree node and text
-  return (replicasets_.size() + jobs_.size()) * kNode;
-}
-
 std::string_view WithoutTemplateHash(std::string_view replicaset) {
   const size_t dash = replicaset.rfind('-');
   if (dash == std::string_view::npos || dash == 0) return {};

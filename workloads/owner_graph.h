@@ -44,9 +44,6 @@ class OwnerGraph {
   /// other kind in lower case.
   std::optional<ResolvedOwner> Resolve(const Owner& owner, std::string_view pod, bool waited) const;
 
-  /// Bytes on the heap, roughly.
-  size_t MemoryBytes() const;
-
  private:
   struct Entry {
     Owner owner;
