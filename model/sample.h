@@ -10,6 +10,8 @@ namespace tidemark {
 struct Sample {
   int64_t timestamp_ms = 0;  ///< Unix time
   double value = 0;          ///< may be a stale marker, another NaN or infinite
+  /// When the counter started from 0, Unix time; 0 = not said. Remote write 2.0 only.
+  int64_t start_timestamp_ms = 0;
 };
 
 /// The NaN with which Prometheus says that a series has ended (prometheus/model/value/value.go,

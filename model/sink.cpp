@@ -11,6 +11,7 @@ std::string_view ToString(IgnoreReason reason) {
     case IgnoreReason::kLate: return "late";
     case IgnoreReason::kDuplicate: return "duplicate";
     case IgnoreReason::kSecondScrape: return "second_scrape";
+    case IgnoreReason::kHaCopy: return "ha_copy";
   }
   return "unknown";
 }
@@ -29,6 +30,9 @@ std::string_view ToString(RejectReason reason) {
     case RejectReason::kDuplicateTimestamp: return "duplicate_timestamp";
     case RejectReason::kInvalidHistogram: return "invalid_histogram";
     case RejectReason::kSeriesLimit: return "series_limit";
+    case RejectReason::kLate: return "late";
+    case RejectReason::kBadLabelReference: return "bad_label_reference";
+    case RejectReason::kHaClusterLimit: return "ha_cluster_limit";
   }
   return "unknown";
 }

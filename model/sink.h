@@ -21,8 +21,10 @@ enum class IgnoreReason : uint8_t {
   kLate,          ///< older than the newest sample of its series
   kDuplicate,     ///< the same time and value again, as after a resend
   kSecondScrape,  ///< another scrape of a container that is already followed
+  kHaCopy,        ///< of an HA pair's other replica, or of the new leader but not later than what
+                  ///< the old one had sent
 };
-inline constexpr size_t kIgnoreReasonCount = 5;
+inline constexpr size_t kIgnoreReasonCount = 6;
 
 /// Why an item was refused. The sender must not send it again: the answer is 400.
 enum class RejectReason : uint8_t {
@@ -38,8 +40,11 @@ enum class RejectReason : uint8_t {
   kDuplicateTimestamp,  ///< the time of the series' newest sample with another value
   kInvalidHistogram,    ///< a native histogram that contradicts itself
   kSeriesLimit,         ///< a new series beyond the ceiling
+  kLate,  ///< older than the newest sample of its series, where the policy refuses that
+  kBadLabelReference,  ///< 2.0: a reference outside the symbol table, or a name without a value
+  kHaClusterLimit,     ///< of a new HA pair beyond the ceiling on pairs
 };
-inline constexpr size_t kRejectReasonCount = 12;
+inline constexpr size_t kRejectReasonCount = 15;
 
 /// snake_case names, as they stand in the `reason` label and in error texts.
 std::string_view ToString(IgnoreReason reason);
@@ -55,6 +60,10 @@ struct IncomingSeries {
   std::string_view label_bytes;
   /// In the order in which they were sent; need to live for the call only.
   std::span<const Sample> samples;
+  /// One replica's copy of what an HA pair sends twice; `labels` are without the replica's label.
+  /// What is not later than the series' newest sample is then ignored as kHaCopy, whatever its
+  /// value.
+  bool from_ha_pair = false;
 };
 
 /// What became of the samples of one request: each is in exactly one count.

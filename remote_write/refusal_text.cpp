@@ -32,6 +32,10 @@ std::string Describe(RejectReason reason, const Limits& limits) {
     case RejectReason::kInvalidHistogram: return "a native histogram contradicts itself";
     case RejectReason::kSeriesLimit:
       return "the limit of series is reached; samples of known series are still taken in";
+    case RejectReason::kLate: return "a sample must be later than the newest one of its series";
+    case RejectReason::kBadLabelReference:
+      return "label references must come in pairs and lie within the symbol table";
+    case RejectReason::kHaClusterLimit: return "the limit of HA pairs is reached";
   }
   return "refused";
 }

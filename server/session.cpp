@@ -40,12 +40,4 @@ bool SessionRegistry::WaitUntilEmpty(std::chrono::milliseconds timeout) const {
   return emptied_.wait_for(lock, timeout, [this] { return sessions_.empty(); });
 }
 
-bool ByteBudget::TryTake(uint64_t bytes) {
-  uint64_t taken = taken_;
-  do {
-    if (bytes > max_bytes_ - taken) return false;
-  } while (!taken_.compare_exchange_weak(taken, taken + bytes));
-  return true;
-}
-
 }  // namespace tidemark::server

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/byte_budget.h"
 #include "model/clock.h"
 #include "model/counters.h"
 #include "server/options.h"
@@ -43,20 +44,6 @@ class SessionRegistry {
   mutable std::mutex mutex_;
   mutable std::condition_variable emptied_;
   std::unordered_map<const Session*, std::weak_ptr<Session>> sessions_;
-};
-
-/// A bound on bytes held by many. Thread-safe.
-class ByteBudget {
- public:
-  explicit ByteBudget(uint64_t max_bytes) : max_bytes_(max_bytes) {}
-  /// Takes `bytes`, or nothing when that would pass the bound.
-  bool TryTake(uint64_t bytes);
-  void Give(uint64_t bytes) { taken_ -= bytes; }
-  uint64_t taken() const { return taken_; }
-
- private:
-  const uint64_t max_bytes_;
-  std::atomic<uint64_t> taken_ = 0;
 };
 
 /// Lives as long as the last connection. `counters` and `clock` outlive the server.
