@@ -16,6 +16,7 @@
 #include "cmd/command_line.h"
 #include "cmd/demo_cluster_flags.h"
 #include "cmd/flags.h"
+#include "cmd/loadgen_flags.h"
 #include "cmd/text.h"
 
 namespace tidemark::cmd {
@@ -32,6 +33,7 @@ struct Command {
 constexpr std::array kCommands = {
     Command{"check-config", CheckConfigSpec, RunCheckConfig},
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},
+    Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
 };
 
 std::vector<std::string_view> CommandNames() {
