@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""scripts/bench runs, and its last line is what programs expect. No figure is judged.
+
+usage: TIDEMARK_BIN=build/release/bin/tidemark bench_test.py
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN_DIR = pathlib.Path(os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")).resolve().parent
+
+
+def bench(*arguments):
+    return subprocess.run([ROOT / "scripts/bench", *arguments], text=True, capture_output=True, timeout=100,
+                          env=dict(os.environ, TIDEMARK_SKIP_BUILD="1", TIDEMARK_BIN_DIR=str(BIN_DIR)))
+
+
+class Bench(unittest.TestCase):
+    def results(self, name, run):
+        self.assertEqual(run.returncode, 0, run.stderr)
+        line = json.loads(run.stdout.splitlines()[-1])
+        self.assertEqual(line["benchmark"], name)
+        self.assertTrue(line["machine"])
+        for result in line["results"]:
+            self.assertTrue(result["system"])
+            self.assertTrue(result["metric"])
+            self.assertIsInstance(result["value"], (int, float))
+        return line["results"]
+
+    def test_ingest_measures_tidemark_and_the_floor(self):
+        results = self.results("ingest", bench("ingest", "--quick"))
+        for system in ("tidemark", "floor"):
+            metrics = {result["metric"]: result["value"] for result in results
+                       if result["system"] == system and result["protocol"] == "1.0"}
+            for metric in ("cpu_seconds_per_million_samples", "cold_cpu_seconds_per_million_samples",
+                           "samples_per_second", "rss_bytes", "request_p50_seconds", "request_p99_seconds"):
+                self.assertIn(metric, metrics, system)
+            self.assertGreater(metrics["samples_per_second"], 0)
+            self.assertGreater(metrics["rss_bytes"], 1 << 20)
+
+    def test_decode_tells_its_steps(self):
+        results = self.results("decode", bench("decode", "--quick"))
+        self.assertGreaterEqual(len(results), 8)
+
+    def test_an_unknown_name_lists_the_known_ones(self):
+        run = bench("nonsense")
+        self.assertEqual(run.returncode, 2)
+        for name in ("ingest", "decode"):
+            self.assertIn(name, run.stderr)
+        self.assertNotIn("_report", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
