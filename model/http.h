@@ -48,6 +48,11 @@ using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 /// nothing lets it pass.
 using HttpAdmission = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
 
+/// Adds to an answer what every answer of its route has to carry. Asked for all that the server
+/// answers to a request whose route is known, its own refusals included; must leave alone what
+/// stands there already. Must not throw.
+using HttpCompletion = std::function<void(const HttpRequest&, HttpResponse&)>;
+
 /// One entry of the routing table.
 struct HttpRoute {
   std::string path;  ///< exact path; a trailing "/*" matches everything below
@@ -56,6 +61,7 @@ struct HttpRoute {
   HttpHandler handler;
   HttpAdmission admission;            ///< may be empty
   uint64_t max_body_bytes = 1 << 20;  ///< a larger body is answered 400 and the connection closed
+  HttpCompletion complete;            ///< may be empty
 };
 
 }  // namespace tidemark

@@ -1,37 +1,31 @@
 #include "remote_write/decoder_v1.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "remote_write/histogram_check.h"
+#include "remote_write/wire_fields.h"
 
 namespace tidemark::remote_write {
 namespace {
 
 constexpr DecodeError kNone = DecodeError::kNone;
 
-constexpr uint32_t Bytes(uint32_t number) { return FieldKey(number, WireType::kBytes); }
-constexpr uint32_t Varint(uint32_t number) { return FieldKey(number, WireType::kVarint); }
-constexpr uint32_t Fixed64(uint32_t number) { return FieldKey(number, WireType::kFixed64); }
-constexpr uint32_t Bit(uint32_t number) { return 1U << number; }
-
-constexpr uint32_t kRequestFields = Bit(1) | Bit(3);
-constexpr uint32_t kSeriesFields = Bit(1) | Bit(2) | Bit(3) | Bit(4);
-constexpr uint32_t kLabelFields = Bit(1) | Bit(2);
-constexpr uint32_t kSampleFields = Bit(1) | Bit(2);
-constexpr uint32_t kExemplarFields = Bit(1) | Bit(2) | Bit(3);
-constexpr uint32_t kMetadataFields = Bit(1) | Bit(2) | Bit(4) | Bit(5);
+constexpr uint32_t kRequestFields = FieldBit(1) | FieldBit(3);
+constexpr uint32_t kSeriesFields = FieldBit(1) | FieldBit(2) | FieldBit(3) | FieldBit(4);
+constexpr uint32_t kLabelFields = FieldBit(1) | FieldBit(2);
+constexpr uint32_t kExemplarFields = FieldBit(1) | FieldBit(2) | FieldBit(3);
+constexpr uint32_t kMetadataFields = FieldBit(1) | FieldBit(2) | FieldBit(4) | FieldBit(5);
 
 // WriteRequest
-constexpr uint32_t kRequestSeries = Bytes(1);
-constexpr uint32_t kRequestMetadata = Bytes(3);
-constexpr uint32_t kSymbolsOfV2 = Bytes(4);
-constexpr uint32_t kSeriesOfV2 = Bytes(5);
+constexpr uint32_t kRequestSeries = BytesKey(1);
+constexpr uint32_t kRequestMetadata = BytesKey(3);
+constexpr uint32_t kSymbolsOfV2 = BytesKey(4);
+constexpr uint32_t kSeriesOfV2 = BytesKey(5);
 // TimeSeries
-constexpr uint32_t kSeriesLabel = Bytes(1);
-constexpr uint32_t kSeriesSample = Bytes(2);
-constexpr uint32_t kSeriesExemplar = Bytes(3);
-constexpr uint32_t kSeriesHistogram = Bytes(4);
+constexpr uint32_t kSeriesLabel = BytesKey(1);
+constexpr uint32_t kSeriesSample = BytesKey(2);
+constexpr uint32_t kSeriesExemplar = BytesKey(3);
+constexpr uint32_t kSeriesHistogram = BytesKey(4);
 
 inline DecodeError ReadLabel(std::string_view message, LabelView& label) {
   WireReader reader(message);
@@ -40,8 +34,8 @@ inline DecodeError ReadLabel(std::string_view message, LabelView& label) {
     if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
     DecodeError error = kNone;
     switch (key) {
-      case Bytes(1): error = reader.ReadBytes(label.name); break;
-      case Bytes(2): error = reader.ReadBytes(label.value); break;
+      case BytesKey(1): error = reader.ReadBytes(label.name); break;
+      case BytesKey(2): error = reader.ReadBytes(label.value); break;
       default: error = SkipUnknown(reader, key, kLabelFields);
     }
     if (error != kNone) return error;
@@ -58,37 +52,14 @@ inline bool TakeUsualLabel(WireReader& reader, LabelView& label) {
   const auto byte = [rest](size_t i) -> size_t { return static_cast<unsigned char>(rest[i]); };
   const size_t inner = byte(1);
   const size_t name = byte(3);
-  if (byte(0) != kSeriesLabel || byte(2) != Bytes(1)) return false;
+  if (byte(0) != kSeriesLabel || byte(2) != BytesKey(1)) return false;
   if (inner >= 0x80 || inner + 2 > rest.size() || name + 4 > inner) return false;
   const size_t value = inner - 4 - name;
-  if (byte(4 + name) != Bytes(2) || byte(5 + name) != value) return false;
+  if (byte(4 + name) != BytesKey(2) || byte(5 + name) != value) return false;
   label.name = std::string_view(rest.data() + 4, name);
   label.value = std::string_view(rest.data() + 6 + name, value);
   reader.Advance(inner + 2);
   return true;
-}
-
-inline DecodeError ReadSample(std::string_view message, Sample& sample) {
-  WireReader reader(message);
-  while (!reader.AtEnd()) {
-    uint32_t key = 0;
-    uint64_t bits = 0;
-    if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
-    DecodeError error = kNone;
-    switch (key) {
-      case Fixed64(1):
-        error = reader.ReadFixed64(bits);
-        sample.value = std::bit_cast<double>(bits);
-        break;
-      case Varint(2):
-        error = reader.ReadVarint(bits);
-        sample.timestamp_ms = static_cast<int64_t>(bits);
-        break;
-      default: error = SkipUnknown(reader, key, kSampleFields);
-    }
-    if (error != kNone) return error;
-  }
-  return kNone;
 }
 
 DecodeError ValidateExemplar(std::string_view message) {
@@ -98,15 +69,15 @@ DecodeError ValidateExemplar(std::string_view message) {
     if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
     DecodeError error = kNone;
     switch (key) {
-      case Bytes(1): {
+      case BytesKey(1): {
         std::string_view bytes;
         LabelView label;
         error = reader.ReadBytes(bytes);
         if (error == kNone) error = ReadLabel(bytes, label);
         break;
       }
-      case Fixed64(2):
-      case Varint(3): error = reader.Skip(key); break;
+      case Fixed64Key(2):
+      case VarintKey(3): error = reader.Skip(key); break;
       default: error = SkipUnknown(reader, key, kExemplarFields);
     }
     if (error != kNone) return error;
@@ -121,10 +92,10 @@ DecodeError ValidateMetadata(std::string_view message) {
     if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
     DecodeError error = kNone;
     switch (key) {
-      case Varint(1):
-      case Bytes(2):
-      case Bytes(4):
-      case Bytes(5): error = reader.Skip(key); break;
+      case VarintKey(1):
+      case BytesKey(2):
+      case BytesKey(4):
+      case BytesKey(5): error = reader.Skip(key); break;
       default: error = SkipUnknown(reader, key, kMetadataFields);
     }
     if (error != kNone) return error;
@@ -156,7 +127,7 @@ DecodeError ValidateSeries(std::string_view series, RequestShape& shape) {
       }
       case kSeriesSample: {
         Sample sample;
-        error = ReadSample(bytes, sample);
+        error = ReadSample<false>(bytes, sample);
         ++shape.samples;
         break;
       }
@@ -218,7 +189,7 @@ DecodeError ValidateV1(std::string_view message, RequestShape& shape) {
     if (error != kNone) return error;
   }
   shape.fault_offset = 0;
-  shape.looks_like_v2 = fields_of_v2 && shape.series == 0 && shape.metadata == 0;
+  shape.looks_like_other = fields_of_v2 && shape.series == 0 && shape.metadata == 0;
   return kNone;
 }
 
@@ -304,7 +275,7 @@ DecodeError DecoderV1::WalkRest(std::string_view rest, SeriesVisitor& visitor) {
     if (key == kSeriesSample) {
       Sample sample;
       if (const DecodeError error = reader.ReadBytes(bytes); error != kNone) return error;
-      if (const DecodeError error = ReadSample(bytes, sample); error != kNone) return error;
+      if (const DecodeError error = ReadSample<false>(bytes, sample); error != kNone) return error;
       if (filled == piece_.size()) {
         visitor.OnSamples(piece_);
         filled = 0;

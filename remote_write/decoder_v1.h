@@ -18,25 +18,11 @@
 
 #include "model/label.h"
 #include "model/sample.h"
+#include "remote_write/request_shape.h"
 #include "remote_write/series_visitor.h"
 #include "remote_write/wire_reader.h"
 
 namespace tidemark::remote_write {
-
-/// What stands in a request, by number.
-struct RequestShape {
-  uint64_t series = 0;
-  uint64_t samples = 0;
-  uint64_t histograms = 0;
-  uint64_t exemplars = 0;
-  uint64_t metadata = 0;
-  /// Nothing that 1.0 knows, but fields that 2.0 fills (4 symbols, 5 timeseries): a 2.0 body under
-  /// the 1.0 content type. Read as 1.0 it would be an empty request and its samples lost without a
-  /// word.
-  bool looks_like_v2 = false;
-  /// After an error: where the top-level field with the fault begins.
-  uint64_t fault_offset = 0;
-};
 
 /// Checks the shape of the whole message and counts what stands in it. Pure, allocates nothing.
 [[nodiscard]] DecodeError ValidateV1(std::string_view message, RequestShape& shape);

@@ -9,6 +9,7 @@
 #include "remote_write/batch_filler.h"
 #include "remote_write/content_type.h"
 #include "remote_write/decoder_v1.h"
+#include "remote_write/decoder_v2.h"
 #include "remote_write/label_check.h"
 #include "remote_write/refusal_text.h"
 #include "remote_write/snappy_block.h"
@@ -36,7 +37,8 @@ void RaiseTo(TimestampGauge& gauge, int64_t value) {
 std::string UnsupportedMediaType(std::string_view type) {
   return fmt::format(
       "Content-Type \"{}\" is not supported; send application/x-protobuf or "
-      "application/x-protobuf;proto=prometheus.WriteRequest",
+      "application/x-protobuf;proto=prometheus.WriteRequest (1.0), or "
+      "application/x-protobuf;proto=io.prometheus.write.v2.Request (2.0)",
       Printable(type, 256));
 }
 
@@ -44,19 +46,38 @@ std::string TooLarge(uint64_t bytes, uint64_t limit) {
   return fmt::format("body has {} bytes; at most {} are allowed", bytes, limit);
 }
 
+std::string LooksLikeOther(bool v2) {
+  constexpr const char* kV1 = "1.0 (prometheus.WriteRequest)";
+  constexpr const char* kV2 = "2.0 (io.prometheus.write.v2.Request)";
+  return fmt::format(
+      "body looks like remote write {} but Content-Type says {}; nothing was taken in",
+      v2 ? kV1 : kV2, v2 ? "2.0" : "1.0");
+}
+
+std::string LabelsTooLarge(uint64_t limit) {
+  return fmt::format(
+      "the labels of all series, written out, take more than {} bytes; send fewer series at a time",
+      limit);
+}
+
 }  // namespace
 
 /// What one request needs and the next one can use again.
 struct Handler::Scratch {
-  explicit Scratch(const Limits& limits) : decoder(limits.max_labels), checker(limits) {}
+  explicit Scratch(const Limits& limits)
+      : decoder(limits.max_labels),
+        decoder_v2(limits.max_labels, limits.max_unpacked_bytes),
+        checker(limits) {}
 
   void Clear() {
     buffer.Trim();
+    decoder_v2.Clear();
     checker.Clear();
   }
 
   UnpackBuffer buffer;
   DecoderV1 decoder;
+  DecoderV2 decoder_v2;
   LabelChecker checker;
 };
 
@@ -108,6 +129,9 @@ HttpRoute Handler::Route() {
   route.handler = [this](const HttpRequest& request) { return Handle(request); };
   route.admission = [this](const HttpRequest& request) { return Admit(request); };
   route.max_body_bytes = limits_.max_body_bytes;
+  route.complete = [](const HttpRequest& request, HttpResponse& response) {
+    AddWrittenCounts(request, {}, response);
+  };
   return route;
 }
 
@@ -138,14 +162,8 @@ HttpResponse Handler::Handle(const HttpRequest& request) {
 std::optional<HttpResponse> Handler::RefuseUnsupported(const HttpRequest& request) {
   const std::string_view type = request.Header("Content-Type");
   const std::string_view encoding = request.Header("Content-Encoding");
-  switch (ParseContentType(type)) {
-    case Protocol::kV1: break;
-    case Protocol::kV2:
-      return Refuse(request, "unsupported", 415,
-                    "remote write 2.0 (io.prometheus.write.v2.Request) is not supported; send "
-                    "1.0: application/x-protobuf;proto=prometheus.WriteRequest");
-    case Protocol::kUnsupported:
-      return Refuse(request, "unsupported", 415, UnsupportedMediaType(type));
+  if (ParseContentType(type) == Protocol::kUnsupported) {
+    return Refuse(request, "unsupported", 415, UnsupportedMediaType(type));
   }
   if (!IsSnappyEncoding(encoding)) {
     return Refuse(request, "unsupported", 415,
@@ -162,29 +180,28 @@ HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
   const std::string_view message = *unpacked;
   counters_.unpacked_bytes += message.size();
 
+  const bool v2 = IsNegotiatedV2(request);
   const auto undecodable = [&](DecodeError error, uint64_t offset) {
-    return Refuse(request, "undecodable", 400,
-                  fmt::format("body is not a prometheus.WriteRequest: {}, in the field at byte {} "
-                              "of {} unpacked",
-                              Message(error), offset, message.size()));
+    return Refuse(
+        request, "undecodable", 400,
+        fmt::format("body is not {}: {}, in the field at byte {} of {} unpacked",
+                    v2 ? "an io.prometheus.write.v2.Request" : "a prometheus.WriteRequest",
+                    Message(error), offset, message.size()));
   };
   RequestShape shape;
-  if (const DecodeError error = ValidateV1(message, shape); error != DecodeError::kNone) {
-    return undecodable(error, shape.fault_offset);
-  }
-  if (shape.looks_like_v2) {
-    return Refuse(request, "undecodable", 400,
-                  "body looks like remote write 2.0 (io.prometheus.write.v2.Request) but "
-                  "Content-Type says 1.0; nothing was taken in");
-  }
+  const DecodeError fault = v2 ? ValidateV2(message, shape) : ValidateV1(message, shape);
+  if (fault != DecodeError::kNone) return undecodable(fault, shape.fault_offset);
+  if (shape.looks_like_other) return Refuse(request, "undecodable", 400, LooksLikeOther(v2));
 
   const int64_t now_ms = ToUnixMs(clock_.Now());
   const std::unique_ptr<WriteBatch> batch = sink_.Begin();
   BatchFiller filler(*batch, scratch.checker, limits_, now_ms);
-  if (const DecodeError error = scratch.decoder.Walk(message, filler);
-      error != DecodeError::kNone) {
-    return undecodable(error, 0);
+  const DecodeError stopped =
+      v2 ? scratch.decoder_v2.Walk(message, shape, filler) : scratch.decoder.Walk(message, filler);
+  if (stopped == DecodeError::kLabelsTooLarge) {
+    return Refuse(request, "too large", 400, LabelsTooLarge(limits_.max_unpacked_bytes));
   }
+  if (stopped != DecodeError::kNone) return undecodable(stopped, 0);
   const FillTally& tally = filler.tally();
 
   WriteVerdict verdict;
@@ -213,17 +230,20 @@ HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
   counters_.metadata += shape.metadata;
   RaiseTo(counters_.last_received_ms, now_ms);
 
+  const WrittenCounts written{verdict.accepted + verdict.TotalIgnored(), tally.histograms,
+                              tally.exemplars};
   if (std::string text = RefusalText(tally, verdict, limits_); !text.empty()) {
-    return Refuse(request, "items", 400, std::move(text));
+    return Refuse(request, "items", 400, std::move(text), written);
   }
   HttpResponse response;
   response.status = 204;
+  AddWrittenCounts(request, written, response);
   CountRequest(request, response.status);
   return response;
 }
 
 HttpResponse Handler::Refuse(const HttpRequest& request, std::string_view kind, unsigned status,
-                             std::string text) {
+                             std::string text, const WrittenCounts& written) {
   CountRequest(request, status);
   text = Printable(text, kMaxTextBytes - 1);
   LogOncePerMinute(fmt::format("remote write: {}", kind), LogLevel::kWarn,
@@ -232,7 +252,9 @@ HttpResponse Handler::Refuse(const HttpRequest& request, std::string_view kind, 
                     {"reason", text},
                     {"user_agent", Printable(request.Header("User-Agent"), kMaxLoggedAgent)},
                     {"peer", request.peer}});
-  return HttpResponse::Text(status, std::move(text));
+  HttpResponse response = HttpResponse::Text(status, std::move(text));
+  AddWrittenCounts(request, written, response);
+  return response;
 }
 
 HttpResponse Handler::Unavailable(const HttpRequest& request, std::string text) {

@@ -4,16 +4,22 @@
 //
 //   204  everything was taken in (resends and samples that no one needs included)
 //   400  the body cannot be decoded (then nothing was taken in), or at least one item was refused
-//   (the good rest was) 415  media type, message or encoding is not supported 503  passing trouble;
-//   nothing was taken in, send it again after Retry-After 500  a fault of ours
+//        (the good rest was)
+//   415  media type, message or encoding is not supported
+//   503  passing trouble; nothing was taken in, send it again after Retry-After
+//   500  a fault of ours
+//
+// The Content-Type alone says whether a request is of 1.0 or 2.0. Every answer to one of 2.0 but
+// 405 and 415 says how much was taken in (remote_write/written_counts.h).
 //
 // Senders resend on 5xx for ever and drop on 400; some resend on 413 and 409 too, so these are
 // never given.
 //
 // Work is done in the order that lets a bad request cost least: headers, length, claimed size,
 // unpacking, shape, verdicts. Memory of one request: its unpacked bytes (at most
-// limits.max_unpacked_bytes), at most twice as much again when all labels had to be encoded anew,
-// and less than 1 MB besides. A request with several reasons is refused for the first.
+// limits.max_unpacked_bytes), at most twice as much again for labels that had to be encoded anew
+// (over 2.0 also for labels written out, and for its table of symbols), and less than 2 MB
+// besides. A request with several reasons is refused for the first.
 
 #include <cstdint>
 #include <functional>
@@ -30,6 +36,7 @@
 #include "model/sink.h"
 #include "remote_write/limits.h"
 #include "remote_write/retry_after.h"
+#include "remote_write/written_counts.h"
 
 namespace tidemark::remote_write {
 
@@ -70,7 +77,7 @@ class Handler {
   std::optional<HttpResponse> RefuseUnsupported(const HttpRequest& request);
   HttpResponse Receive(const HttpRequest& request, Scratch& scratch);
   HttpResponse Refuse(const HttpRequest& request, std::string_view kind, unsigned status,
-                      std::string text);
+                      std::string text, const WrittenCounts& written = {});
   HttpResponse Unavailable(const HttpRequest& request, std::string text);
   void CountRequest(const HttpRequest& request, unsigned status);
 

@@ -5,15 +5,13 @@
 #include <cstdint>
 #include <limits>
 
+#include "remote_write/wire_fields.h"
+
 namespace tidemark::remote_write {
 namespace {
 
 constexpr DecodeError kNone = DecodeError::kNone;
 constexpr int32_t kCustomBounds = -53;
-
-constexpr uint32_t Bytes(uint32_t number) { return FieldKey(number, WireType::kBytes); }
-constexpr uint32_t Varint(uint32_t number) { return FieldKey(number, WireType::kVarint); }
-constexpr uint32_t Fixed64(uint32_t number) { return FieldKey(number, WireType::kFixed64); }
 
 constexpr uint32_t kHistogramFields = 0x1fffe;  // 1 to 16
 constexpr uint32_t kSpanFields = 0x6;           // 1 and 2
@@ -143,11 +141,11 @@ DecodeError ReadSpan(WireReader& outer, Side& side) {
     if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
     DecodeError error = kNone;
     switch (key) {
-      case Varint(1):
+      case VarintKey(1):
         error = reader.ReadVarint(value);
         offset = Unzigzag32(value);
         break;
-      case Varint(2):
+      case VarintKey(2):
         error = reader.ReadVarint(value);
         length = static_cast<uint32_t>(value);
         break;
@@ -203,56 +201,62 @@ DecodeError ReadField(WireReader& reader, uint32_t key, Facts& facts) {
   uint64_t value = 0;
   DecodeError error = kNone;
   switch (key) {
-    case Varint(1):  // `count` and `zero_count` are oneofs: the last one given counts
+    case VarintKey(1):  // `count` and `zero_count` are oneofs: the last one given counts
       facts.is_float = false;
       facts.count_float = 0;
       return reader.ReadVarint(facts.count_int);
-    case Fixed64(2):
+    case Fixed64Key(2):
       facts.is_float = true;
       facts.count_int = 0;
       return ReadDouble(reader, facts.count_float);
-    case Fixed64(3): return ReadDouble(reader, facts.sum);
-    case Varint(4):
+    case Fixed64Key(3): return ReadDouble(reader, facts.sum);
+    case VarintKey(4):
       error = reader.ReadVarint(value);
       facts.schema = Unzigzag32(value);
       return error;
-    case Fixed64(5): return ReadDouble(reader, facts.zero_threshold);
-    case Varint(6):
+    case Fixed64Key(5): return ReadDouble(reader, facts.zero_threshold);
+    case VarintKey(6):
       facts.zero_is_float = false;
       facts.zero_float = 0;
       return reader.ReadVarint(facts.zero_int);
-    case Fixed64(7):
+    case Fixed64Key(7):
       facts.zero_is_float = true;
       facts.zero_int = 0;
       return ReadDouble(reader, facts.zero_float);
-    case Bytes(8): return ReadSpan(reader, facts.negative);
-    case Bytes(9):
-    case Varint(9): return ReadDeltas(reader, key, facts.negative);
-    case Bytes(10):
-    case Fixed64(10): return ReadCounts(reader, key, facts.negative);
-    case Bytes(11): return ReadSpan(reader, facts.positive);
-    case Bytes(12):
-    case Varint(12): return ReadDeltas(reader, key, facts.positive);
-    case Bytes(13):
-    case Fixed64(13): return ReadCounts(reader, key, facts.positive);
-    case Varint(14):  // reset hint
-    case Varint(15):  // time stamp
+    case BytesKey(8): return ReadSpan(reader, facts.negative);
+    case BytesKey(9):
+    case VarintKey(9): return ReadDeltas(reader, key, facts.negative);
+    case BytesKey(10):
+    case Fixed64Key(10): return ReadCounts(reader, key, facts.negative);
+    case BytesKey(11): return ReadSpan(reader, facts.positive);
+    case BytesKey(12):
+    case VarintKey(12): return ReadDeltas(reader, key, facts.positive);
+    case BytesKey(13):
+    case Fixed64Key(13): return ReadCounts(reader, key, facts.positive);
+    case VarintKey(14):  // reset hint
+    case VarintKey(15):  // time stamp
       return reader.ReadVarint(value);
-    case Bytes(16):
-    case Fixed64(16): return ReadBounds(reader, key, facts);
+    case BytesKey(16):
+    case Fixed64Key(16): return ReadBounds(reader, key, facts);
     default: return SkipUnknown(reader, key, kHistogramFields);
   }
 }
 
+DecodeError ReadStart(WireReader& reader, uint32_t key) {
+  return key == VarintKey(17) ? reader.Skip(key) : DecodeError::kWrongWireType;
+}
+
 }  // namespace
 
-DecodeError CheckHistogram(std::string_view message, bool& consistent) {
+DecodeError CheckHistogram(std::string_view message, bool& consistent, bool has_start) {
   Facts facts;
   WireReader reader(message);
   while (!reader.AtEnd()) {
     uint32_t key = 0;
     if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
-    if (const DecodeError error = ReadField(reader, key, facts); error != kNone) return error;
+    const DecodeError error = has_start && FieldNumber(key) == 17 ? ReadStart(reader, key)
+                                                                  : ReadField(reader, key, facts);
+    if (error != kNone) return error;
   }
   consistent = IsConsistent(facts);
   return kNone;

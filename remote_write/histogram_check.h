@@ -20,9 +20,11 @@
 
 namespace tidemark::remote_write {
 
-/// Reads one Histogram message (the fields of 1.0 and 2.0 are the same). An error is one of shape;
-/// then `consistent` means nothing. Its time stamp is not judged, as nothing of it is kept. Pure,
-/// allocates nothing, one pass.
-[[nodiscard]] DecodeError CheckHistogram(std::string_view message, bool& consistent);
+/// Reads one Histogram message. The fields of 1.0 and 2.0 are the same but for 17, the start time
+/// stamp of 2.0 (`has_start`), which 1.0 does not know. An error is one of shape; then `consistent`
+/// means nothing. Its time stamps are not judged, as nothing of it is kept. Pure, allocates
+/// nothing, one pass.
+[[nodiscard]] DecodeError CheckHistogram(std::string_view message, bool& consistent,
+                                         bool has_start = false);
 
 }  // namespace tidemark::remote_write

@@ -42,16 +42,17 @@ bool IsAsciiInPlace(const WireLabels& wire) {
 }  // namespace
 
 std::optional<RejectReason> LabelChecker::Check(const WireLabels& wire, CheckedLabels& checked) {
+  if (wire.bad_reference) return RejectReason::kBadLabelReference;
   if (wire.count > limits_.max_labels) return RejectReason::kTooManyLabels;
 
-  const bool ascii = IsAsciiInPlace(wire);
+  const bool utf8 = wire.is_utf8 || IsAsciiInPlace(wire);
   bool tidy = true;
   const LabelView* before = nullptr;
   for (const LabelView& label : wire.labels) {
     if (label.name.empty()) return RejectReason::kEmptyLabelName;
     if (label.name.size() > limits_.max_label_name_bytes) return RejectReason::kLabelNameTooLong;
     if (label.value.size() > limits_.max_label_value_bytes) return RejectReason::kLabelValueTooLong;
-    if (!ascii && !(IsUtf8(label.name) && IsUtf8(label.value))) return RejectReason::kInvalidUtf8;
+    if (!utf8 && !(IsUtf8(label.name) && IsUtf8(label.value))) return RejectReason::kInvalidUtf8;
     tidy = tidy && !label.value.empty() && (before == nullptr || NameLess(*before, label));
     before = &label;
   }

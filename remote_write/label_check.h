@@ -31,11 +31,11 @@ class LabelChecker {
   explicit LabelChecker(const Limits& limits) : limits_(limits) {}
 
   /// Nothing: the labels are good and `checked` is set. Else why they are refused, and `checked`
-  /// means nothing. With several faults: the number of labels first, then what is wrong with the
-  /// first bad label on the wire (no name, lengths, UTF-8), then repeated names (also those with
-  /// one value, and with an empty one), then the metric name. Linear in the bytes, but for sorting
-  /// what is not sorted. Encoded labels take no more bytes than on the wire, rounded up
-  /// to the arena's chunks.
+  /// means nothing. With several faults: references that name no symbol, the number of labels, what
+  /// is wrong with the first bad label on the wire (no name, lengths, UTF-8), repeated names (also
+  /// those with one value, and with an empty one), the metric name. Linear in the bytes, but for
+  /// sorting what is not sorted. Encoded labels take no more bytes than on the wire of 1.0, rounded
+  /// up to the arena's chunks.
   std::optional<RejectReason> Check(const WireLabels& wire, CheckedLabels& checked);
 
   /// Forgets the bytes of one request.

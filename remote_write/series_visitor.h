@@ -19,14 +19,20 @@ namespace tidemark::remote_write {
 /// The labels of one series as they came: any order, empty and repeated names included, text
 /// unchecked.
 struct WireLabels {
-  /// Lives for the call; the text it points to lives as long as the request's unpacked bytes.
+  /// Lives for the call; the text it points to lives as long as the request.
   std::span<const LabelView> labels;
   /// How many labels came. More than `labels` holds when they passed the decoder's limit: the rest
   /// is only counted.
   uint64_t count = 0;
-  /// The wire bytes of all labels, into which `labels` then points, when they are the canonical
-  /// encoding (model/label.h) of `labels` but for their order, which is unchecked. Empty otherwise.
+  /// The bytes of all labels, on the wire or written out, into which `labels` then points, when
+  /// they are the canonical encoding (model/label.h) of `labels` but for their order, which is
+  /// unchecked. Empty otherwise.
   std::string_view in_place;
+  /// Something in the entry names a symbol that does not exist, or a name has no value (2.0 only):
+  /// the entry must be refused. `labels` is then for people.
+  bool bad_reference = false;
+  /// All text is known to be UTF-8; false: not known.
+  bool is_utf8 = false;
 };
 
 class SeriesVisitor {

@@ -18,6 +18,8 @@ std::string_view Message(DecodeError error) {
     case DecodeError::kLengthPastEnd: return "a length runs past the end of its message";
     case DecodeError::kGroupMismatch: return "a group ends that was not open";
     case DecodeError::kGroupTooDeep: return "groups are nested more than 64 deep";
+    case DecodeError::kLabelsTooLarge:
+      return "the labels of its series, written out, take more bytes than max_unpacked_size allows";
   }
   return "unknown error";
 }

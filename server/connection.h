@@ -329,6 +329,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if (!without_body_ && !PayForAnswer(response.body.size())) {
       response = Overloaded("too many large answers wait to be read; ask again");
     }
+    if (route_ != nullptr && route_->complete) route_->complete(head_.request, response);
     phase_ = Phase::kWriting;
     Arm(state_->options.write_deadline);
     keep_alive_ = head_.keep_alive && !response.close && !body_to_come_ && !state_->stopping;

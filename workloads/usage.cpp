@@ -38,9 +38,18 @@ void ContainerUsage::AddToMinute(Part& part, int64_t start_ms, double amount, in
   minute.end_ms = end;
 }
 
+/// Whether the counter has started from 0 since the part's last sample: it fell, or its sender says
+/// when it started (remote write 2.0), which shows a restart that a higher value hides. A start at
+/// the last sample or before says nothing new.
+bool ContainerUsage::StartedAnew(const Part& part, Sample sample) {
+  const bool said =
+      sample.start_timestamp_ms > part.last_ms && sample.start_timestamp_ms <= sample.timestamp_ms;
+  return said || sample.value < part.last_value;
+}
+
 /// Spreads the increase since the part's last sample; true when the counter had started anew.
 bool ContainerUsage::AddIncrease(Part& part, Sample sample) const {
-  const bool reset = sample.value < part.last_value;
+  const bool reset = StartedAnew(part, sample);
   const int64_t span_ms = sample.timestamp_ms - part.last_ms;
   if (span_ms <= 0 || span_ms > kMaxGapMs) return reset;
   const double increase = reset ? sample.value : sample.value - part.last_value;
@@ -75,7 +84,7 @@ UsageOutcome ContainerUsage::Add(uint32_t series, PartKey key, Sample sample,
   } else {
     if (part->leader != series) {
       const bool anew =
-          kind_ == Kind::kCounter && now > part->last_ms && sample.value < part->last_value;
+          kind_ == Kind::kCounter && now > part->last_ms && StartedAnew(*part, sample);
       if (!anew && !LeaderIsGone(*part, now)) return UsageOutcome::kSecondScrape;
       if (now <= part->last_ms) return UsageOutcome::kSecondScrape;  // never go back in time
       part->leader = series;

@@ -105,6 +105,7 @@ class ContainerUsage {
   bool HasRival(const PartKey& key, int64_t now_ms) const;
   void AddToMinute(Part& part, int64_t start_ms, double amount, int64_t from_ms,
                    int64_t to_ms) const;
+  static bool StartedAnew(const Part& part, Sample sample);
   bool AddIncrease(Part& part, Sample sample) const;
   bool Lives(const Part& part) const;
   /// Minutes that end here or before can get no more from any living part.

@@ -1,8 +1,10 @@
-// How fast recorded bodies of remote write 1.0 are decoded, step by step, on one core:
+// How fast bodies of remote write are decoded, step by step, on one core:
 //
-//   decode_bench [FOLDER]     FOLDER holds *.snappy bodies; default: tests/data/payloads/rw1
+//   decode_bench [FOLDER [FOLDER_V2]]
 //
-// Each line is one step with all steps before it. The sink takes series and does nothing with them.
+// FOLDER holds *.snappy bodies of 1.0, FOLDER_V2 of 2.0; default: rw1 and rw2 of
+// tests/data/payloads, which hold the same series. Each line is one step with all steps before it.
+// The sink takes series and does nothing with them.
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +19,7 @@
 
 #include "remote_write/batch_filler.h"
 #include "remote_write/decoder_v1.h"
+#include "remote_write/decoder_v2.h"
 #include "remote_write/label_check.h"
 #include "remote_write/snappy_block.h"
 
@@ -83,11 +86,11 @@ void Measure(const char* name, const std::vector<std::string>& bodies, uint64_t 
               best / millions);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::vector<std::string> bodies =
-      ReadBodies(argc > 1 ? argv[1] : TIDEMARK_TEST_DATA "/payloads/rw1");
+/// The steps of one protocol; false when there is nothing to measure.
+template <class Validate, class Walk, class Clear>
+bool MeasureProtocol(const char* name, const char* folder, Validate validate, Walk walk,
+                     Clear clear) {
+  const std::vector<std::string> bodies = ReadBodies(folder);
   const Limits limits;
   UnpackBuffer buffer;
   uint64_t samples = 0;
@@ -96,34 +99,56 @@ int main(int argc, char** argv) {
     RequestShape shape;
     const std::string_view message =
         UnpackBlock(body, limits.max_unpacked_bytes, buffer).value_or("");
-    if (ValidateV1(message, shape) != DecodeError::kNone) return 1;
+    if (validate(message, shape) != DecodeError::kNone) return false;
     samples += shape.samples;
     bytes += message.size();
   }
-  if (samples == 0) return 1;
-  std::printf("%zu bodies, %llu samples, %llu bytes unpacked\n", bodies.size(),
+  if (samples == 0) return false;
+  std::printf("%s: %zu bodies, %llu samples, %llu bytes unpacked\n", name, bodies.size(),
               static_cast<unsigned long long>(samples), static_cast<unsigned long long>(bytes));
 
-  DecoderV1 decoder(limits.max_labels);
   LabelChecker checker(limits);
   Measure("snappy", bodies, samples, [](std::string_view) {});
-  Measure("+ first walk (shape)", bodies, samples, [](std::string_view message) {
+  Measure("+ first walk (shape)", bodies, samples, [&](std::string_view message) {
     RequestShape shape;
-    static_cast<void>(ValidateV1(message, shape));
+    static_cast<void>(validate(message, shape));
   });
   Measure("+ second walk", bodies, samples, [&](std::string_view message) {
     RequestShape shape;
     NullVisitor visitor;
-    static_cast<void>(ValidateV1(message, shape));
-    static_cast<void>(decoder.Walk(message, visitor));
+    static_cast<void>(validate(message, shape));
+    static_cast<void>(walk(message, shape, visitor));
+    clear();
   });
   Measure("+ label check, canonical bytes, times", bodies, samples, [&](std::string_view message) {
     RequestShape shape;
     NullBatch batch;
     BatchFiller filler(batch, checker, limits, kNowMs);
-    static_cast<void>(ValidateV1(message, shape));
-    static_cast<void>(decoder.Walk(message, filler));
+    static_cast<void>(validate(message, shape));
+    static_cast<void>(walk(message, shape, filler));
     checker.Clear();
+    clear();
   });
-  return 0;
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Limits limits;
+  DecoderV1 v1(limits.max_labels);
+  DecoderV2 v2(limits.max_labels, limits.max_unpacked_bytes);
+  const bool v1_measured = MeasureProtocol(
+      "1.0", argc > 1 ? argv[1] : TIDEMARK_TEST_DATA "/payloads/rw1", ValidateV1,
+      [&](std::string_view message, const RequestShape&, SeriesVisitor& visitor) {
+        return v1.Walk(message, visitor);
+      },
+      [] {});
+  const bool v2_measured = MeasureProtocol(
+      "2.0", argc > 2 ? argv[2] : TIDEMARK_TEST_DATA "/payloads/rw2", ValidateV2,
+      [&](std::string_view message, const RequestShape& shape, SeriesVisitor& visitor) {
+        return v2.Walk(message, shape, visitor);
+      },
+      [&] { v2.Clear(); });
+  return v1_measured && v2_measured ? 0 : 1;
 }

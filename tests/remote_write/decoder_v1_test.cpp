@@ -83,7 +83,7 @@ TEST_CASE("a message is counted and its series are told in order", "[remote_writ
   REQUIRE(shape.exemplars == 2);
   REQUIRE(shape.histograms == 1);
   REQUIRE(shape.metadata == 1);
-  REQUIRE_FALSE(shape.looks_like_v2);
+  REQUIRE_FALSE(shape.looks_like_other);
 
   const auto series = Decode(message);
   REQUIRE(series[0].labels == kLabels);
@@ -233,17 +233,17 @@ TEST_CASE("a fault anywhere in the message is found before anything is told",
 }
 
 TEST_CASE("a body of 2.0 is recognised and nothing else is", "[remote_write][decoder]") {
-  const auto looks_like_v2 = [](const std::string& message) {
+  const auto looks_like_other = [](const std::string& message) {
     RequestShape shape;
     REQUIRE(ValidateV1(message, shape) == DecodeError::kNone);
-    return shape.looks_like_v2;
+    return shape.looks_like_other;
   };
-  REQUIRE(looks_like_v2(BytesField(4, "") + BytesField(4, "__name__") + BytesField(5, "x")));
-  REQUIRE(looks_like_v2(BytesField(4, "")));
-  REQUIRE(looks_like_v2(BytesField(5, "")));
-  REQUIRE_FALSE(looks_like_v2(""));
-  REQUIRE_FALSE(looks_like_v2(BytesField(6, "x")));
-  REQUIRE_FALSE(looks_like_v2(VarintField(4, 1)));
-  REQUIRE_FALSE(looks_like_v2(Series(kLabels, 1, 1) + BytesField(5, "x")));
-  REQUIRE_FALSE(looks_like_v2(BytesField(3, "") + BytesField(4, "x")));
+  REQUIRE(looks_like_other(BytesField(4, "") + BytesField(4, "__name__") + BytesField(5, "x")));
+  REQUIRE(looks_like_other(BytesField(4, "")));
+  REQUIRE(looks_like_other(BytesField(5, "")));
+  REQUIRE_FALSE(looks_like_other(""));
+  REQUIRE_FALSE(looks_like_other(BytesField(6, "x")));
+  REQUIRE_FALSE(looks_like_other(VarintField(4, 1)));
+  REQUIRE_FALSE(looks_like_other(Series(kLabels, 1, 1) + BytesField(5, "x")));
+  REQUIRE_FALSE(looks_like_other(BytesField(3, "") + BytesField(4, "x")));
 }

@@ -1,10 +1,11 @@
 #pragma once
-// Random messages of remote write 1.0, written in every odd way that protobuf allows: fields in any
-// order, needless varint bytes, unknown fields, scalars given twice, numbers packed, loose and in
-// pieces.
+// Random messages of remote write 1.0 and 2.0, written in every odd way that protobuf allows:
+// fields in any order, needless varint bytes, unknown fields, scalars given twice, numbers packed,
+// loose and in pieces.
 
 #include <random>
 #include <string>
+#include <vector>
 
 #include "tests/remote_write/wire_builder.h"
 
@@ -17,6 +18,8 @@ class RandomRequest {
 
   /// A message that is good protobuf; its labels and times are not all good.
   std::string Message();
+  /// The same of 2.0; not all of its references are good either.
+  std::string MessageV2();
   /// `bytes` with something broken in it (or not).
   std::string Mutate(std::string bytes);
 
@@ -40,6 +43,13 @@ class RandomRequest {
   std::string HistogramMessage();
   std::string MetadataMessage();
   std::string SeriesMessage();
+
+  // random_request_v2.cpp
+  void AddReferences(Fields& fields, const std::vector<uint64_t>& references);
+  std::string ExemplarMessageV2(size_t symbols);
+  std::string MetadataMessageV2(size_t symbols);
+  std::string SeriesMessageV2(size_t names, size_t symbols);
+  uint64_t Reference(size_t symbols);
 
   std::mt19937_64 random_;
   int64_t now_ms_;
