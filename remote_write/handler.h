@@ -28,6 +28,7 @@
 #include "model/counters.h"
 #include "model/http.h"
 #include "model/sink.h"
+#include "remote_write/ha_tracker.h"
 #include "remote_write/limits.h"
 #include "remote_write/retry_after.h"
 
@@ -38,6 +39,9 @@ struct HandlerOptions {
   std::function<bool()> accepting;
   /// Spreads Retry-After; absent: exact.
   std::optional<uint64_t> jitter_seed;
+  /// Decides which copies of HA pairs are taken in; must outlive the handler. Null: no labels tell
+  /// copies apart, all are taken in.
+  HaTracker* ha = nullptr;
 };
 
 /// Thread-safe: its routes may be called concurrently. What it is given by reference must outlive
