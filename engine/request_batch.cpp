@@ -71,7 +71,8 @@ void RequestBatch::Add(const IncomingSeries& series) {
                          .label_bytes = series.label_bytes,
                          .first_sample = static_cast<uint32_t>(batch.samples.size()),
                          .sample_count = static_cast<uint32_t>(series.samples.size()),
-                         .source = *source});
+                         .source = *source,
+                         .from_ha_pair = series.from_ha_pair});
   batch.samples.insert(batch.samples.end(), series.samples.begin(), series.samples.end());
 }
 

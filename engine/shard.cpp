@@ -28,6 +28,7 @@ Shard::Shard(const Options& options, const workloads::SourceTable& sources,
       counters_(counters),
       history_(options),
       context_{sources, history_, budget, counters} {
+  context_.refuse_late = options.refuse_late;
   context_.source_counts.resize(sources.size());
   thread_ = std::thread([this] { Run(); });
 }

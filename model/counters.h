@@ -26,6 +26,8 @@ struct RemoteWriteCounters {
   std::array<Counter, kRejectReasonCount> samples_rejected{};
   std::array<Counter, kRejectReasonCount>
       series_rejected{};  ///< refused entries, also those without samples
+  /// Good entries without a replica label, while copies of HA pairs are told apart by it.
+  Counter series_without_replica{};
   Counter stale_markers{};
   Counter exemplars{};
   Counter histograms{};

@@ -20,20 +20,44 @@ size_t Index(RejectReason reason) { return static_cast<size_t>(reason); }
 }  // namespace
 
 BatchFiller::BatchFiller(WriteBatch& batch, LabelChecker& checker, const Limits& limits,
-                         int64_t now_ms)
-    : batch_(batch), checker_(checker), newest_ms_(SaturatingAdd(now_ms, limits.max_future_ms)) {}
+                         int64_t now_ms, HaRequest* ha)
+    : batch_(batch),
+      checker_(checker),
+      newest_ms_(SaturatingAdd(now_ms, limits.max_future_ms)),
+      ha_(ha) {}
 
 void BatchFiller::OnLabels(const WireLabels& labels) {
   refused_ = checker_.Check(labels, labels_);
-  bad_histogram_ = false;
+  bad_histogram_ = is_copy_ = shed_ = false;
+  if (!refused_ && ha_ != nullptr) JudgeCopy();
   if (!refused_) return;
   ++tally_.series_rejected[Index(*refused_)];
   RememberFirst(*refused_, labels.labels, "");
 }
 
+/// After the labels' own verdict, so that only good series elect a leader; before all others, so
+/// that a copy costs as little as can be.
+void BatchFiller::JudgeCopy() {
+  if (labels_.replica.empty()) {
+    ++tally_.series_without_replica;
+    return;
+  }
+  is_copy_ = true;
+  switch (ha_->Decide(labels_.labels, labels_.replica)) {
+    case HaDecision::kTake: checker_.RemoveReplica(labels_); break;
+    case HaDecision::kShed: shed_ = true; break;
+    case HaDecision::kRefuse: refused_ = RejectReason::kHaClusterLimit; break;
+  }
+}
+
 void BatchFiller::OnSamples(std::span<const Sample> samples) {
   if (refused_) {
     tally_.samples_rejected[Index(*refused_)] += samples.size();
+    return;
+  }
+  if (shed_) {
+    tally_.shed += samples.size();
+    ha_->Count(samples.size());
     return;
   }
   const auto good = [this](const Sample& sample) { return IsGoodTime(sample.timestamp_ms); };
@@ -58,6 +82,10 @@ void BatchFiller::OnSamples(std::span<const Sample> samples) {
 
 void BatchFiller::OnHistogram(std::string_view message) {
   if (refused_) return;
+  if (shed_) {
+    ++tally_.histograms;
+    return;
+  }
   bool consistent = false;
   if (CheckHistogram(message, consistent) == DecodeError::kNone && consistent) {
     ++tally_.histograms;
@@ -82,7 +110,8 @@ void BatchFiller::Offer(std::span<const Sample> samples) {
     tally_.highest_timestamp_ms = std::max(tally_.highest_timestamp_ms, sample.timestamp_ms);
     if (IsStaleMarker(sample.value)) ++tally_.stale_markers;
   }
-  batch_.Add({labels_.labels, labels_.bytes, samples});
+  if (is_copy_) ha_->Count(samples.size());
+  batch_.Add({labels_.labels, labels_.bytes, samples, is_copy_});
 }
 
 void BatchFiller::RejectSample(const Sample& sample) {

@@ -10,6 +10,7 @@
 
 #include "model/sink.h"
 #include "remote_write/decoder_v1.h"
+#include "remote_write/ha_request.h"
 #include "remote_write/label_check.h"
 #include "remote_write/limits.h"
 #include "remote_write/series_visitor.h"
@@ -20,16 +21,18 @@ namespace tidemark::remote_write {
 /// 13th digit. What lies before it is a time in seconds, or none at all.
 inline constexpr int64_t kOldestSampleMs = 1'000'000'000'000;
 
-/// What came of a request on this side of the engine. Each sample is in exactly one of `offered`
-/// and `samples_rejected`; histograms are counted apart from samples.
+/// What came of a request on this side of the engine. Each sample is in exactly one of `offered`,
+/// `shed` and `samples_rejected`; histograms are counted apart from samples.
 struct FillTally {
   uint64_t offered = 0;  ///< samples given to the batch
+  uint64_t shed = 0;     ///< samples of an HA pair's replica that does not lead, unlooked at
+  uint64_t series_without_replica = 0;  ///< good entries, where copies of HA pairs are told apart
   std::array<uint64_t, kRejectReasonCount> samples_rejected{};
   /// Entries refused for their labels or for a histogram, by the first fault; also those without
   /// samples.
   std::array<uint64_t, kRejectReasonCount> series_rejected{};
   uint64_t stale_markers = 0;  ///< of those offered
-  uint64_t histograms = 0;     ///< good ones
+  uint64_t histograms = 0;     ///< good ones, and those shed
   uint64_t exemplars = 0;      ///< of series with good labels
   int64_t highest_timestamp_ms = std::numeric_limits<int64_t>::min();  ///< of those offered
   std::optional<RejectReason> first_reason;                            ///< the first item refused
@@ -44,7 +47,9 @@ class BatchFiller final : public SeriesVisitor {
   /// `batch` and `checker` must outlive it. `now_ms` is the wall clock, Unix time: samples more
   /// than limits.max_future_ms ahead of it are refused, because one of them would make every true
   /// sample after it late.
-  BatchFiller(WriteBatch& batch, LabelChecker& checker, const Limits& limits, int64_t now_ms);
+  /// `ha`, which must outlive it too, decides about the copies of HA pairs; null: no series is one.
+  BatchFiller(WriteBatch& batch, LabelChecker& checker, const Limits& limits, int64_t now_ms,
+              HaRequest* ha = nullptr);
 
   void OnLabels(const WireLabels& labels) override;
   void OnSamples(std::span<const Sample> samples) override;
@@ -58,6 +63,7 @@ class BatchFiller final : public SeriesVisitor {
   bool IsGoodTime(int64_t timestamp_ms) const {
     return timestamp_ms >= kOldestSampleMs && timestamp_ms <= newest_ms_;
   }
+  void JudgeCopy();
   void Offer(std::span<const Sample> samples);
   void RejectSample(const Sample& sample);
   void RememberFirst(RejectReason reason, LabelsView labels, std::string_view detail);
@@ -65,11 +71,14 @@ class BatchFiller final : public SeriesVisitor {
   WriteBatch& batch_;
   LabelChecker& checker_;
   int64_t newest_ms_;
+  HaRequest* ha_;
   FillTally tally_;
 
   // The series at hand.
   std::optional<RejectReason> refused_;
   CheckedLabels labels_;
+  bool is_copy_ = false;  // of an HA pair
+  bool shed_ = false;
   bool bad_histogram_ = false;
   std::array<Sample, DecoderV1::kPiece> good_;
 };

@@ -64,10 +64,11 @@ std::string LabelsTooLarge(uint64_t limit) {
 
 /// What one request needs and the next one can use again.
 struct Handler::Scratch {
-  explicit Scratch(const Limits& limits)
+  Scratch(const Limits& limits, const HaTracker* ha)
       : decoder(limits.max_labels),
         decoder_v2(limits.max_labels, limits.max_unpacked_bytes),
-        checker(limits) {}
+        checker(limits, ha != nullptr ? ha->options().replica_labels : std::vector<std::string>()) {
+  }
 
   void Clear() {
     buffer.Trim();
@@ -92,7 +93,9 @@ class Handler::Lease {
         handler_.idle_.pop_back();
       }
     }
-    if (scratch_ == nullptr) scratch_ = std::make_unique<Scratch>(handler_.limits_);
+    if (scratch_ == nullptr) {
+      scratch_ = std::make_unique<Scratch>(handler_.limits_, handler_.options_.ha);
+    }
   }
   ~Lease() {
     scratch_->Clear();
@@ -195,7 +198,11 @@ HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
 
   const int64_t now_ms = ToUnixMs(clock_.Now());
   const std::unique_ptr<WriteBatch> batch = sink_.Begin();
-  BatchFiller filler(*batch, scratch.checker, limits_, now_ms);
+  std::optional<HaRequest> ha;
+  if (options_.ha != nullptr && !options_.ha->options().replica_labels.empty()) {
+    ha.emplace(*options_.ha, now_ms);
+  }
+  BatchFiller filler(*batch, scratch.checker, limits_, now_ms, ha ? &*ha : nullptr);
   const DecodeError stopped =
       v2 ? scratch.decoder_v2.Walk(message, shape, filler) : scratch.decoder.Walk(message, filler);
   if (stopped == DecodeError::kLabelsTooLarge) {
@@ -217,6 +224,8 @@ HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
     verdict = *std::move(committed);
     RaiseTo(counters_.highest_timestamp_ms, tally.highest_timestamp_ms);
   }
+  if (ha) ha->Answered(verdict.accepted + verdict.TotalIgnored() > 0);
+  verdict.Ignore(IgnoreReason::kHaCopy, tally.shed);
 
   counters_.series_entries += shape.series;
   counters_.samples_accepted += verdict.accepted;
@@ -224,6 +233,7 @@ HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
   AddAll(counters_.samples_rejected, verdict.rejected);
   AddAll(counters_.samples_rejected, tally.samples_rejected);
   AddAll(counters_.series_rejected, tally.series_rejected);
+  counters_.series_without_replica += tally.series_without_replica;
   counters_.stale_markers += tally.stale_markers;
   counters_.exemplars += tally.exemplars;
   counters_.histograms += tally.histograms;

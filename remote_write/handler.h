@@ -34,6 +34,7 @@
 #include "model/counters.h"
 #include "model/http.h"
 #include "model/sink.h"
+#include "remote_write/ha_tracker.h"
 #include "remote_write/limits.h"
 #include "remote_write/retry_after.h"
 #include "remote_write/written_counts.h"
@@ -45,6 +46,9 @@ struct HandlerOptions {
   std::function<bool()> accepting;
   /// Spreads Retry-After; absent: exact.
   std::optional<uint64_t> jitter_seed;
+  /// Decides which copies of HA pairs are taken in; must outlive the handler. Null: no labels tell
+  /// copies apart, all are taken in.
+  HaTracker* ha = nullptr;
 };
 
 /// Thread-safe: its routes may be called concurrently. What it is given by reference must outlive

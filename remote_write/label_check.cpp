@@ -69,14 +69,56 @@ std::optional<RejectReason> LabelChecker::Check(const WireLabels& wire, CheckedL
   }
   if (FindLabel(checked.labels, kMetricNameLabel).empty()) return RejectReason::kMissingName;
 
-  if (tidy && !wire.in_place.empty()) {
-    checked.bytes = wire.in_place;
-    return std::nullopt;
+  in_place_ = tidy ? wire.in_place : std::string_view();
+  checked.replica = ReplicaOf(checked.labels);
+  checked.bytes = in_place_;
+  if (checked.replica.empty() && in_place_.empty()) Encode(checked);
+  return std::nullopt;
+}
+
+void LabelChecker::RemoveReplica(CheckedLabels& checked) {
+  const bool in_place = !in_place_.empty();
+  if (in_place) {
+    // The labels lie in the order of their names, and the bytes of each end where its value ends.
+    encoded_.clear();
+    const char* kept = in_place_.data();
+    const char* end = kept;
+    const auto keep = [&] { encoded_.append(kept, static_cast<size_t>(end - kept)); };
+    for (const LabelView& label : checked.labels) {
+      const char* const label_end = label.value.data() + label.value.size();
+      if (IsReplicaLabel(label.name)) {
+        keep();
+        kept = label_end;
+      }
+      end = label_end;
+    }
+    keep();
+    checked.bytes = arena_.Copy(encoded_);
   }
+  if (checked.labels.data() != sorted_.data()) {
+    sorted_.assign(checked.labels.begin(), checked.labels.end());
+  }
+  std::erase_if(sorted_, [this](const LabelView& label) { return IsReplicaLabel(label.name); });
+  checked.labels = sorted_;
+  if (!in_place) Encode(checked);
+}
+
+std::string_view LabelChecker::ReplicaOf(LabelsView labels) const {
+  for (const std::string& name : replica_labels_) {
+    const std::string_view value = FindLabel(labels, name);
+    if (!value.empty()) return value;
+  }
+  return {};
+}
+
+bool LabelChecker::IsReplicaLabel(std::string_view name) const {
+  return std::find(replica_labels_.begin(), replica_labels_.end(), name) != replica_labels_.end();
+}
+
+void LabelChecker::Encode(CheckedLabels& checked) {
   encoded_.clear();
   for (const LabelView& label : checked.labels) AppendLabelBytes(label, encoded_);
   checked.bytes = arena_.Copy(encoded_);
-  return std::nullopt;
 }
 
 }  // namespace tidemark::remote_write

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/label.h"
@@ -23,12 +24,19 @@ struct CheckedLabels {
   LabelsView
       labels;  ///< valid until the next Check, or as long as the WireLabels that were checked
   std::string_view bytes;  ///< valid until Clear, or as long as the request's unpacked bytes
+  /// The value of the first replica label that the series carries, in the order in which they were
+  /// given; empty: none. Valid as long as the request's unpacked bytes. While it is set and
+  /// RemoveReplica has not been called, `labels` hold the replica labels and `bytes` mean nothing.
+  std::string_view replica;
 };
 
 /// Not thread-safe; reused from request to request.
 class LabelChecker {
  public:
-  explicit LabelChecker(const Limits& limits) : limits_(limits) {}
+  /// `replica_labels`: names of labels that tell apart the replicas of an HA pair
+  /// (remote_write/ha_options.h).
+  explicit LabelChecker(const Limits& limits, std::vector<std::string> replica_labels = {})
+      : limits_(limits), replica_labels_(std::move(replica_labels)) {}
 
   /// Nothing: the labels are good and `checked` is set. Else why they are refused, and `checked`
   /// means nothing. With several faults: references that name no symbol, the number of labels, what
@@ -38,13 +46,24 @@ class LabelChecker {
   /// up to the arena's chunks.
   std::optional<RejectReason> Check(const WireLabels& wire, CheckedLabels& checked);
 
+  /// Takes all replica labels off a series that Check has just found good and that has one, so that
+  /// the copies of a pair are one series. Apart from Check, because most copies are shed and then
+  /// need no bytes. Tidy labels in place cost a copy of their bytes, without sorting or encoding.
+  void RemoveReplica(CheckedLabels& checked);
+
   /// Forgets the bytes of one request.
   void Clear() { arena_.Clear(); }
 
  private:
+  std::string_view ReplicaOf(LabelsView labels) const;
+  bool IsReplicaLabel(std::string_view name) const;
+  void Encode(CheckedLabels& checked);
+
   Limits limits_;
+  std::vector<std::string> replica_labels_;
   std::vector<LabelView> sorted_;
   std::string encoded_;
+  std::string_view in_place_;  // canonical bytes of the series checked last, where they lay so
   ByteArena arena_;
 };
 

@@ -35,7 +35,8 @@ std::string Describe(RejectReason reason, const Limits& limits) {
     case RejectReason::kLate: return "a sample must be later than the newest one of its series";
     case RejectReason::kBadLabelReference:
       return "label references must come in pairs and lie within the symbol table";
-    case RejectReason::kHaClusterLimit: return "the limit of HA pairs is reached";
+    case RejectReason::kHaClusterLimit:
+      return "no place for another HA pair or replica, or its name is too long";
   }
   return "refused";
 }

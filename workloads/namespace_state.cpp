@@ -227,7 +227,7 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
   Series& series = series_[index];
   const bool stale = IsStaleMarker(sample.value);
   if (sample.timestamp_ms < series.last_ms) {
-    verdict.Ignore(IgnoreReason::kLate);
+    JudgeLate(item, verdict);
     return;
   }
   if (sample.timestamp_ms == series.last_ms) {
@@ -240,10 +240,11 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
       return;
     }
     if (!series.stale) {
-      verdict.Reject(RejectReason::kDuplicateTimestamp);
-      if (verdict.first_rejected.empty() && DecodeLabels(item.label_bytes, labels_)) {
-        verdict.first_rejected =
-            FormatLabels(labels_) + ": another value for a timestamp already taken in";
+      if (item.from_ha_pair) {
+        verdict.Ignore(IgnoreReason::kHaCopy);
+      } else {
+        Reject(RejectReason::kDuplicateTimestamp, item,
+               "another value for a timestamp already taken in", verdict);
       }
       return;
     }
@@ -284,6 +285,25 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
   } else {
     series.fact->Set(index, sample);
   }
+}
+
+/// A sample older than the newest of its series. What an HA pair's new leader sends goes on from
+/// where the old one's ended; the rest of its copy is nobody's fault, whatever the policy.
+void NamespaceState::JudgeLate(const SeriesItem& item, WriteVerdict& verdict) {
+  if (item.from_ha_pair) {
+    verdict.Ignore(IgnoreReason::kHaCopy);
+  } else if (context_.refuse_late) {
+    Reject(RejectReason::kLate, item, "older than the newest sample of the series", verdict);
+  } else {
+    verdict.Ignore(IgnoreReason::kLate);
+  }
+}
+
+void NamespaceState::Reject(RejectReason reason, const SeriesItem& item, std::string_view why,
+                            WriteVerdict& verdict) {
+  verdict.Reject(reason);
+  if (!verdict.first_rejected.empty() || !DecodeLabels(item.label_bytes, labels_)) return;
+  verdict.first_rejected = FormatLabels(labels_).append(": ").append(why);
 }
 
 void NamespaceState::ApplyStale(uint32_t index) {

@@ -115,6 +115,9 @@ class NamespaceState {
   void SetOwner(uint32_t index, Pod& pod, Owner owner);
   void RemoveSeries(uint32_t index);
   void ApplySample(uint32_t index, Sample sample, const SeriesItem& item, WriteVerdict& verdict);
+  void JudgeLate(const SeriesItem& item, WriteVerdict& verdict);
+  void Reject(RejectReason reason, const SeriesItem& item, std::string_view why,
+              WriteVerdict& verdict);
   void ApplyStale(uint32_t index);
   void ApplyUsage(uint32_t index, const Source& source, Sample sample, WriteVerdict& verdict);
   void FlushOverdue();

@@ -28,7 +28,8 @@ struct SeriesItem {
   std::string_view label_bytes;
   uint32_t first_sample = 0;  ///< into SeriesBatch::samples
   uint32_t sample_count = 0;
-  uint16_t source = 0;  ///< into the SourceTable
+  uint16_t source = 0;        ///< into the SourceTable
+  bool from_ha_pair = false;  ///< IncomingSeries::from_ha_pair; decided before the journal
 };
 
 /// Everything one request has for one shard, in the order of the request.
@@ -104,6 +105,7 @@ struct ShardContext {
   IndexPool containers{};
   IndexPool instances{};
   std::vector<SourceCount> source_counts{};  ///< one for each source of the table
+  bool refuse_late = false;                  ///< engine::Options::refuse_late
 };
 
 }  // namespace tidemark::workloads
