@@ -56,6 +56,8 @@ struct HttpRoute {
   HttpHandler handler;
   HttpAdmission admission;            ///< may be empty
   uint64_t max_body_bytes = 1 << 20;  ///< a larger body is answered 400 and the connection closed
+  /// Where bearer tokens are configured, this route wants one of them (or a user's password).
+  bool wants_bearer_token = false;
 };
 
 }  // namespace tidemark
