@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include "cmd/config_fields.h"
 #include "cmd/config_sources.h"
 #include "cmd/units.h"
+#include "cmd/web_config.h"
 #include "cmd/yaml_reader.h"
 
 namespace tidemark::cmd {
@@ -87,7 +89,21 @@ Result<void> ReadEstimations(const YamlValue& value, engine::Options& out) {
                         field(Resource::kGpuUtilization), field(Resource::kGpuMemory)});
 }
 
-Result<void> ReadRemoteWrite(const YamlValue& value, remote_write::Limits& out) {
+FieldReader FilePath(std::string& out, const std::string& config_file) {
+  return [&out, &config_file](const YamlValue& value) -> Result<void> {
+    const auto text = value.ReadText();
+    if (!text) return tl::unexpected(text.error());
+    const bool printable = std::ranges::all_of(
+        *text, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '\x7f'; });
+    if (!printable) return value.Wrong("this is no path, allowed: one without control characters");
+    out = PathBeside(config_file, *text);
+    return {};
+  };
+}
+
+Result<void> ReadRemoteWrite(const YamlValue& value, const std::string& config_file,
+                             Config& config) {
+  remote_write::Limits& out = config.remote_write;
   std::optional<YamlValue> last_size;  // of the two, the one that stands last
   const auto body_or_unpacked = [&last_size](uint64_t& size) -> FieldReader {
     return [&last_size, read = Size(size, kMinBody, kMaxBody)](const YamlValue& field) {
@@ -104,7 +120,8 @@ Result<void> ReadRemoteWrite(const YamlValue& value, remote_write::Limits& out) 
        {"max_labels", WholeNumber(labels, 1, kMaxLabelsPerSeries)},
        {"max_label_name_length", WholeNumber(name_bytes, kMinLabelName, kMaxLabelName)},
        {"max_label_value_length", WholeNumber(value_bytes, 1, kMaxLabelValue)},
-       {"max_future", Duration(out.max_future_ms, 0ms, kMaxFuture)}});
+       {"max_future", Duration(out.max_future_ms, 0ms, kMaxFuture)},
+       {"bearer_token_file", FilePath(config.bearer_token_file, config_file)}});
   if (!done) return done;
   out.max_labels = labels;
   out.max_label_name_bytes = name_bytes;
@@ -154,8 +171,8 @@ Result<std::string> ReadFile(const std::string& path) {
 
 }  // namespace
 
-Result<Config> ParseConfig(std::string_view yaml, std::string file_name) {
-  auto root = ParseYaml(yaml, std::move(file_name));
+Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) {
+  auto root = ParseYaml(yaml, file_name);
   if (!root) return tl::unexpected(root.error());
   Config config;
   const auto done = root->ReadMap(
@@ -169,7 +186,7 @@ Result<Config> ParseConfig(std::string_view yaml, std::string file_name) {
        {"estimation",
         [&config](const YamlValue& value) { return ReadEstimations(value, config.engine); }},
        {"remote_write",
-        [&config](const YamlValue& value) { return ReadRemoteWrite(value, config.remote_write); }},
+        [&](const YamlValue& value) { return ReadRemoteWrite(value, file_name, config); }},
        {"limits", [&config](const YamlValue& value) {
           return value.ReadMap(
               {{"max_series", WholeNumber(config.engine.max_series, 1, kMaxSeries)}});
@@ -193,10 +210,12 @@ std::string DumpConfig(const Config& config) {
   const remote_write::Limits& limits = config.remote_write;
   fmt::format_to(std::back_inserter(out),
                  "remote_write:\n  max_body_size: {}\n  max_unpacked_size: {}\n  max_labels: {}\n"
-                 "  max_label_name_length: {}\n  max_label_value_length: {}\n  max_future: {}\n",
+                 "  max_label_name_length: {}\n  max_label_value_length: {}\n  max_future: {}\n"
+                 "  bearer_token_file: {}\n",
                  FormatSize(limits.max_body_bytes), FormatSize(limits.max_unpacked_bytes),
                  limits.max_labels, limits.max_label_name_bytes, limits.max_label_value_bytes,
-                 FormatDuration(std::chrono::milliseconds(limits.max_future_ms)));
+                 FormatDuration(std::chrono::milliseconds(limits.max_future_ms)),
+                 YamlQuoted(config.bearer_token_file));
   fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n", config.engine.max_series);
   return out;
 }

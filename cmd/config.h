@@ -22,11 +22,14 @@ struct Config {
   /// `eval_interval_ms`, `shards` and `queue_batches` are not the file's.
   engine::Options engine;
   remote_write::Limits remote_write;
+  /// Tokens of which a write must bring one; empty: no token is asked for. A path in the file is
+  /// taken from the file's directory.
+  std::string bearer_token_file;
 };
 
 /// Errors are kInvalidArgument, one line: `FILE:LINE: KEY: what was wrong, allowed: ...`.
 /// `file_name` stands in them.
-Result<Config> ParseConfig(std::string_view yaml, std::string file_name);
+Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name);
 
 /// The same from a file of at most kMaxYamlBytes. A file that cannot be read is kIo.
 Result<Config> LoadConfig(const std::string& path);

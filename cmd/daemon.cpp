@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cmd/access_sources.h"
 #include "cmd/build_info.h"
 #include "engine/engine.h"
 #include "exporter/routes.h"
@@ -12,6 +13,7 @@
 #include "model/counters.h"
 #include "model/log.h"
 #include "remote_write/handler.h"
+#include "server/access.h"
 #include "server/server.h"
 
 namespace tidemark::cmd {
@@ -43,7 +45,11 @@ class Daemon::Impl {
                  {.accepting = [this] { return !stopping_.load(); },
                   .jitter_seed = std::random_device{}()}) {}
 
-  Result<void> Listen(const Flags& flags) {
+  Result<void> Listen(const Flags& flags, const Config& config) {
+    auto access = server::Access::Open(AccessSourcesOf(flags, config), http_counters_, clock_);
+    if (!access) return Fail(ErrorCode::kInvalidArgument, access.error().message);
+    access_ = std::move(*access);
+    WarnOfOpenDoors(flags.web_listen_address, *access_->Rules());
     std::vector<HttpRoute> routes =
         exporter::Routes({.snapshots = engine_,
                           .state = engine_,
@@ -56,18 +62,23 @@ class Daemon::Impl {
                           .storage_path = flags.storage_path,
                           .config_yaml = [this] { return config_yaml_; },
                           .ready = [this] { return !stopping_.load(); }});
-    routes.push_back(handler_.Route());
+    HttpRoute write = handler_.Route();
+    write.wants_bearer_token = true;
+    routes.push_back(std::move(write));
     auto server = server::Server::Start({.listen_address = flags.web_listen_address},
-                                        std::move(routes), http_counters_, clock_);
+                                        std::move(routes), http_counters_, clock_, access_);
     if (!server) return tl::unexpected(server.error());
     server_ = std::move(*server);
+    access_->Watch();
     return {};
   }
 
   std::string address() const { return server_->address(); }
+  bool ReloadAccess() { return access_->Reload(); }
 
   void Stop() {
     if (stopping_.exchange(true)) return;
+    if (access_) access_->StopWatching();
     if (server_) server_->Stop();
     engine_.Stop();
   }
@@ -81,6 +92,7 @@ class Daemon::Impl {
   std::atomic<bool> stopping_{false};
   engine::Engine engine_;
   remote_write::Handler handler_;
+  std::shared_ptr<server::Access> access_;
   std::unique_ptr<server::Server> server_;
 };
 
@@ -89,13 +101,14 @@ Daemon::~Daemon() { Stop(); }
 
 Result<std::unique_ptr<Daemon>> Daemon::Start(const Flags& flags, const Config& config) {
   auto impl = std::make_unique<Impl>(flags, config);
-  if (auto listening = impl->Listen(flags); !listening) {
+  if (auto listening = impl->Listen(flags, config); !listening) {
     return tl::unexpected(listening.error());
   }
   return std::unique_ptr<Daemon>(new Daemon(std::move(impl)));
 }
 
 std::string Daemon::address() const { return impl_->address(); }
+bool Daemon::ReloadAccess() { return impl_->ReloadAccess(); }
 void Daemon::Stop() { impl_->Stop(); }
 
 }  // namespace tidemark::cmd

@@ -12,7 +12,8 @@ namespace tidemark::cmd {
 
 class Daemon {
  public:
-  /// Starts everything and listens. Errors name what could not be started.
+  /// Starts everything and listens. Errors name what could not be started; kInvalidArgument is the
+  /// operator's (the web configuration or a file that it names is wrong).
   static Result<std::unique_ptr<Daemon>> Start(const Flags& flags, const Config& config);
   /// As Stop.
   ~Daemon();
@@ -21,6 +22,10 @@ class Daemon {
 
   /// Where it listens, with the true port.
   std::string address() const;
+
+  /// Reads the web configuration, certificates and tokens again, changed or not. False: they are
+  /// not good, the old ones stay in force, and the log says why.
+  bool ReloadAccess();
 
   /// Takes no new requests, answers those in flight, applies what was taken in. Idempotent.
   void Stop();

@@ -87,6 +87,9 @@ CommandSpec FlagsSpec() {
             "kube-state-metrics."},
            {"web.listen-address", R"("0.0.0.0:9849")",
             "Address to listen on for remote write, metrics and API."},
+           {"web.config.file", R"("")",
+            "TLS, users and headers, in the format of Prometheus' exporter-toolkit. Empty: plain "
+            "HTTP, open to all."},
            {"storage.path", R"("./data")",
             "Directory for state that outlives a restart. Not used yet."},
            {"eval.interval", "15s", "How often recommendations are published. From 100ms to 1h."},
@@ -122,6 +125,11 @@ Result<Flags> ParseFlags(std::span<const std::string> args) {
          if (auto good = CheckListenAddress(text); !good)
            return WrongFlag("web.listen-address", good.error().message);
          flags.web_listen_address = text;
+         return {};
+       }},
+      {"web.config.file",
+       [&](const std::string& text) -> Result<void> {
+         flags.web_config_file = text;
          return {};
        }},
       {"storage.path",

@@ -19,6 +19,7 @@ inline constexpr int kUsageExitCode = 2;
 struct Flags {
   std::string config_file;                          ///< empty: the built-in configuration
   std::string web_listen_address = "0.0.0.0:9849";  ///< CheckListenAddress is happy with it
+  std::string web_config_file;                      ///< empty: plain HTTP, open to all
   std::string storage_path = "./data";
   std::chrono::milliseconds eval_interval{15'000};  ///< 100ms … 1h
   LogLevel log_level = LogLevel::kInfo;

@@ -28,14 +28,15 @@ sigset_t BlockSignals() {
   return signals;
 }
 
-/// Waits for the signal that ends the program.
-int WaitForEnd(const sigset_t& signals) {
+/// Waits for the signal that ends the program; reads files again on SIGHUP.
+int WaitForEnd(const sigset_t& signals, Daemon& daemon) {
   for (;;) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) continue;
     if (signal != SIGHUP) return signal;
+    daemon.ReloadAccess();
     LogOncePerMinute("sighup", LogLevel::kWarn,
-                     "SIGHUP ignored: restart to apply a changed configuration");
+                     "SIGHUP: a changed --config.file is applied by a restart only");
   }
 }
 
@@ -58,12 +59,15 @@ int Main(const std::vector<std::string>& args) {
   Log(LogLevel::kInfo, "starting tidemark",
       {{"version", std::string(build.version)}, {"revision", std::string(build.revision)}});
   auto daemon = Daemon::Start(*flags, config);
+  if (!daemon && daemon.error().code == ErrorCode::kInvalidArgument) {
+    return ReportUsageError("tidemark", daemon.error());
+  }
   if (!daemon) {
     Log(LogLevel::kError, "cannot start", {{"err", daemon.error().message}});
     return 1;
   }
   Log(LogLevel::kInfo, "listening", {{"address", (*daemon)->address()}});
-  const int signal = WaitForEnd(signals);
+  const int signal = WaitForEnd(signals, **daemon);
   Log(LogLevel::kInfo, "stopping", {{"signal", strsignal(signal)}});
   (*daemon)->Stop();
   Log(LogLevel::kInfo, "stopped");

@@ -13,6 +13,7 @@
 
 #include "cmd/build_info.h"
 #include "cmd/check_config.h"
+#include "cmd/check_web_config.h"
 #include "cmd/command_line.h"
 #include "cmd/demo_cluster_flags.h"
 #include "cmd/flags.h"
@@ -32,6 +33,7 @@ struct Command {
 
 constexpr std::array kCommands = {
     Command{"check-config", CheckConfigSpec, RunCheckConfig},
+    Command{"check-web-config", CheckWebConfigSpec, RunCheckWebConfig},
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},
     Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
 };

@@ -65,6 +65,8 @@ YamlValue YamlValue::Child(const YamlNode& node, std::string path) const {
 
 int YamlValue::line() const { return node_->line; }
 
+bool YamlValue::IsEmpty() const { return node_->kind == YamlNode::Kind::kNull; }
+
 tl::unexpected<Error> YamlValue::Wrong(std::string_view what) const {
   return Fail(ErrorCode::kInvalidArgument,
               fmt::format("{}:{}: {}{}{}", document_->file_name, node_->line, path_,
@@ -114,6 +116,22 @@ Result<void> YamlValue::ReadMap(std::initializer_list<YamlField> fields) const {
   return {};
 }
 
+Result<std::vector<std::pair<std::string, YamlValue>>> YamlValue::ReadEntries(
+    size_t max_entries) const {
+  std::vector<std::pair<std::string, YamlValue>> entries;
+  if (node_->kind == YamlNode::Kind::kNull) return entries;
+  const std::string allowed = fmt::format("a map of at most {} entries", max_entries);
+  if (node_->kind != YamlNode::Kind::kMap) return NotA("a map", allowed);
+  if (node_->items.size() > max_entries) {
+    return Wrong(fmt::format("{} entries are too many, allowed: {}", node_->items.size(), allowed));
+  }
+  entries.reserve(node_->items.size());
+  for (const YamlNode& item : node_->items) {
+    entries.emplace_back(item.key, Child(item, fmt::format("{}.{}", path_, Shown(item.key))));
+  }
+  return entries;
+}
+
 Result<std::vector<YamlValue>> YamlValue::ReadList(size_t max_items) const {
   std::vector<YamlValue> items;
   if (node_->kind == YamlNode::Kind::kNull) return items;
@@ -132,6 +150,13 @@ Result<std::vector<YamlValue>> YamlValue::ReadList(size_t max_items) const {
 Result<std::string> YamlValue::ReadText() const {
   if (node_->kind != YamlNode::Kind::kScalar) return NotA("text", "one word or quoted text");
   return node_->text;
+}
+
+Result<bool> YamlValue::ReadBool() const {
+  const bool plain = node_->kind == YamlNode::Kind::kScalar && !node_->quoted;
+  if (plain && node_->text == "true") return true;
+  if (plain && node_->text == "false") return false;
+  return NotA("a boolean", "true, false");
 }
 
 Result<double> YamlValue::ReadNumber(const NumberRange& range) const {

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/result.h"
@@ -51,11 +52,16 @@ class YamlValue {
   /// A map: the matching field's `read` is called for each key, in the order of the file, up to the
   /// first error.
   Result<void> ReadMap(std::initializer_list<YamlField> fields) const;
+  /// A map whose keys are free (names of users): the pairs in the order of the file; at most
+  /// `max_entries`. Errors about a value name its key.
+  Result<std::vector<std::pair<std::string, YamlValue>>> ReadEntries(size_t max_entries) const;
   /// A list; at most `max_items`.
   Result<std::vector<YamlValue>> ReadList(size_t max_items) const;
   /// Any scalar as it is written (`yes`, `0755` and `1` are text here); may be the empty text in
   /// quotes.
   Result<std::string> ReadText() const;
+  /// An unquoted `true` or `false`.
+  Result<bool> ReadBool() const;
   /// An unquoted decimal number such as 1, -0.5 or 1e6, without leading zeros; never infinite or
   /// NaN.
   Result<double> ReadNumber(const NumberRange& range) const;
@@ -66,6 +72,8 @@ class YamlValue {
   tl::unexpected<Error> Wrong(std::string_view what) const;
   tl::unexpected<Error> WrongKey(std::string_view key, std::string_view what) const;
   int line() const;
+  /// Nothing stands there (`key:`, `key: null`).
+  bool IsEmpty() const;
 
  private:
   friend Result<YamlValue> ParseYaml(std::string_view text, std::string file_name);

@@ -154,6 +154,35 @@ void CollectHttp(const HttpCounters& counters, Families& families) {
                       counters.protocol_errors);
   families.AddCounter("tidemark_http_timeouts_total",
                       "Connections closed because the client was too slow.", counters.timeouts);
+  families.AddCounter("tidemark_http_connections_evicted_total",
+                      "Idle connections closed in favour of new ones.",
+                      counters.connections_evicted);
+  families.AddCounter("tidemark_http_tls_handshakes_failed_total",
+                      "Connections that ended before TLS was agreed on.",
+                      counters.tls_handshakes_failed);
+  families.AddCounter("tidemark_http_requests_unauthorized_total",
+                      "Requests without a valid password or token.",
+                      counters.requests_unauthorized);
+  families.AddCounter("tidemark_http_requests_rate_limited_total",
+                      "Requests over the rate limit of the web configuration.",
+                      counters.requests_rate_limited);
+  families.AddCounter("tidemark_http_password_checks_total",
+                      "Passwords hashed; verdicts that were known already are not counted.",
+                      counters.password_checks);
+}
+
+/// Nothing where there is no web configuration and no token file.
+void CollectWebConfig(const HttpCounters& counters, Families& families) {
+  if (counters.web_config_good_now.load(std::memory_order_relaxed) < 0) return;
+  families.AddGauge("tidemark_web_config_last_reload_successful",
+                    "Whether web configuration, certificates and tokens were good when last read.",
+                    counters.web_config_good_now);
+  families.AddTime("tidemark_web_config_last_reload_success_timestamp_seconds",
+                   "When web configuration, certificates and tokens were last read well.",
+                   counters.web_config_loaded_ms);
+  families.AddTime("tidemark_web_certificate_expiry_timestamp_seconds",
+                   "When the certificate that is served ends to be valid.",
+                   counters.certificate_expiry_now_ms);
 }
 
 void CollectSources(const Snapshot& snapshot, Families& families) {
@@ -291,6 +320,7 @@ void AppendDaemonMetrics(const RemoteWriteCounters& remote_write, const HttpCoun
   Families families;
   CollectRemoteWrite(remote_write, engine, families);
   CollectHttp(http, families);
+  CollectWebConfig(http, families);
   CollectEngine(engine, snapshot, families);
   CollectProcess(build, process, families);
   for (const prometheus::MetricFamily& family : families.all()) Write(family, writer);

@@ -45,8 +45,18 @@ struct HttpCounters {
   Counter connections_refused{};  ///< over the connection limit
   Counter protocol_errors{};      ///< requests that were no HTTP, too large or cut
   Counter timeouts{};             ///< clients that were too slow
+  Counter connections_evicted{};  ///< idle ones closed in favour of new ones
+  Counter tls_handshakes_failed{};
+  Counter requests_unauthorized{};  ///< answered 401
+  Counter requests_rate_limited{};  ///< answered 429 by the web configuration's rate limit
+  Counter password_checks{};        ///< hashes computed; what a cache knew is not counted
   std::atomic<int64_t> connections_now{};
   std::atomic<int64_t> requests_now{};
+  /// Whether the web configuration and its files were good when last read: 1, 0, or -1 when there
+  /// are none.
+  std::atomic<int64_t> web_config_good_now{-1};
+  TimestampGauge web_config_loaded_ms{};       ///< when last read well
+  TimestampGauge certificate_expiry_now_ms{};  ///< the served certificate's NotAfter
 };
 
 struct EngineCounters {

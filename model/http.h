@@ -62,6 +62,8 @@ struct HttpRoute {
   HttpAdmission admission;            ///< may be empty
   uint64_t max_body_bytes = 1 << 20;  ///< a larger body is answered 400 and the connection closed
   HttpCompletion complete;            ///< may be empty
+  /// Where bearer tokens are configured, this route wants one of them (or a user's password).
+  bool wants_bearer_token = false;
 };
 
 }  // namespace tidemark

@@ -13,6 +13,7 @@
 #include "model/log.h"
 #include "server/listen_address.h"
 #include "server/plain_connection.h"
+#include "server/tls_connection.h"
 
 namespace tidemark::server {
 namespace {
@@ -138,10 +139,15 @@ void Acceptor::OnAccepted(Tcp::socket socket) {
                     error);  // answers are written whole: waiting for more only delays them
   std::string peer = FormatEndpoint(remote);
 
-  if (state_->served.size() < state_->options.max_connections) {
-    ServePlain(std::move(socket), std::move(peer), state_);
+  std::shared_ptr<const TlsContext> tls;
+  if (state_->access) tls = state_->access->Rules()->tls;
+  if (state_->served.size() < state_->options.max_connections ||
+      state_->served.EvictLongestIdle()) {
+    tls ? ServeTls(std::move(socket), std::move(tls), std::move(peer), state_)
+        : ServePlain(std::move(socket), std::move(peer), state_);
   } else if (state_->refused.size() < kMaxRefusedNow) {
-    TurnAwayPlain(std::move(socket), std::move(peer), state_);
+    tls ? TurnAwayTls(std::move(socket), std::move(tls), std::move(peer), state_)
+        : TurnAwayPlain(std::move(socket), std::move(peer), state_);
   } else {
     ++state_->counters.connections_refused;
   }

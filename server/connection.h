@@ -1,13 +1,15 @@
 #pragma once
-// One HTTP/1.1 connection over a stream: Asio's TCP socket now, a TLS stream over it later.
+// One HTTP/1.1 connection over a stream: plain TCP or TLS.
 // Internal to server/.
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,9 +19,11 @@
 #include "model/http.h"
 #include "model/log.h"
 #include "server/answer.h"
+#include "server/authorize.h"
 #include "server/chunked_body.h"
 #include "server/dispatch.h"
 #include "server/head_scanner.h"
+#include "server/plain_connection.h"
 #include "server/read_buffer.h"
 #include "server/request_head.h"
 #include "server/session.h"
@@ -27,15 +31,20 @@
 
 namespace tidemark::server {
 
-/// Everything but the constructor, Drain and Kill runs on the stream's executor, which must be a
-/// strand. Every wait is an asynchronous operation that holds a reference to the connection and is
-/// bounded by the one deadline timer; the connection goes when the last operation has ended. One
-/// request at a time: the next one is looked at when the answer to the one before has been written.
+/// `Stream` is PlainStream or TlsStream.
+///
+/// Everything but the constructor and the calls of Session runs on the stream's executor, which
+/// must be a strand. Every wait is an asynchronous operation that holds a reference to the
+/// connection and is bounded by the one deadline timer; the connection goes when the last operation
+/// has ended. One request at a time: the next one is looked at when the answer to the one before
+/// has been written.
 template <class Stream>
 class Connection final : public Session, public std::enable_shared_from_this<Connection<Stream>> {
  public:
-  Connection(Stream stream, std::string peer, std::shared_ptr<ServerState> state)
-      : io_(std::move(stream)), peer_(std::move(peer)), state_(std::move(state)) {}
+  /// `stream` are the arguments of the stream's constructor.
+  template <class... Arguments>
+  Connection(std::string peer, std::shared_ptr<ServerState> state, Arguments&&... stream)
+      : io_(std::forward<Arguments>(stream)...), peer_(std::move(peer)), state_(std::move(state)) {}
 
   ~Connection() override {
     EndRequest();
@@ -49,28 +58,48 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     Register(state_->served);
     ++state_->counters.connections_total;
     ++state_->counters.connections_now;
-    Run([](Connection& self) { self.NextRequest(); });
+    Run([](Connection& self) { self.Open([](Connection& opened) { opened.NextRequest(); }); });
   }
 
   /// Waits for a first sign of a request, so that the client is ready for an answer, and says 503.
   void TurnAway() {
-    Register(state_->refused);
     ++state_->counters.connections_refused;
+    SayOnly(Overloaded("too many connections; at most " +
+                       std::to_string(state_->options.max_connections) + " are served"));
+  }
+
+  /// Gives one answer, whatever the request is, and ends.
+  void SayOnly(HttpResponse response) {
+    Register(state_->refused);
+    only_answer_ = std::move(response);
     Run([](Connection& self) {
-      self.phase_ = Phase::kIdle;
-      self.Arm(kRefuseWait);
-      self.ReadIntoBuffer([](Connection& refused) {
-        refused.Answer(Overloaded("too many connections; at most " +
-                                  std::to_string(refused.state_->options.max_connections) +
-                                  " are served"));
+      self.Open([](Connection& opened) {
+        opened.phase_ = Phase::kIdle;
+        opened.Arm(kRefuseWait);
+        opened.ReadIntoBuffer(
+            [](Connection& refused) { refused.Answer(std::move(refused.only_answer_)); });
       });
     });
   }
 
   void Drain() override {
     boost::asio::post(io_.executor(), [self = this->shared_from_this()] {
-      if (self->phase_ == Phase::kIdle || self->phase_ == Phase::kHead) self->Close();
+      if (self->phase_ == Phase::kIdle) self->Leave();
+      if (self->phase_ == Phase::kHead || self->phase_ == Phase::kHandshake) self->Close();
     });
+  }
+
+  int64_t IdleSince() const override { return idle_since_; }
+
+  bool TryEvict() override {
+    if (idle_since_.exchange(0) == 0) return false;
+    boost::asio::post(io_.executor(), [self = this->shared_from_this()] {
+      if (self->phase_ == Phase::kClosed) return;
+      ++self->state_->counters.connections_evicted;
+      self->evicted_ = true;  // a request that came meanwhile is answered, and is the last one
+      if (self->phase_ == Phase::kIdle) self->Leave();
+    });
+    return true;
   }
 
   void Kill() override {
@@ -81,9 +110,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   using Code = boost::system::error_code;
 
   enum class Phase {
+    kHandshake,
     kIdle,     // between requests, nothing has come
     kHead,     // within a header block
-    kRequest,  // headers have come: body or handler
+    kRequest,  // headers have come: password, body or handler
     kWriting,
     kLinger,  // answered; input is thrown away until the client has seen it
     kClosed,
@@ -113,11 +143,51 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   }
 
   void OnDeadline() {
-    if (phase_ == Phase::kWriting) ++state_->counters.timeouts;
+    if (phase_ == Phase::kWriting || phase_ == Phase::kHandshake) ++state_->counters.timeouts;
+    if (phase_ == Phase::kHandshake) HandshakeFailed("it took too long");
     if (phase_ == Phase::kHead || phase_ == Phase::kRequest) {
       io_.Cancel();  // the operation ends, and its handler answers 408
+    } else if (phase_ == Phase::kIdle) {
+      Leave();
     } else {
       Close();
+    }
+  }
+
+  // The beginning.
+
+  /// Whatever comes before the first request; then `next(*this)`.
+  template <class Next>
+  void Open(Next next) {
+    if constexpr (Stream::kHasHandshake) {
+      Arm(state_->options.handshake_deadline);
+      io_.stream().Handshake([self = this->shared_from_this(), next](typename Stream::Opened opened,
+                                                                     const std::string& error) {
+        if (self->phase_ == Phase::kClosed) return;
+        if (opened == Stream::Opened::kYes) return next(*self);
+        if (opened == Stream::Opened::kPlainHttp) return self->RefusePlainHttp();
+        self->HandshakeFailed(error);
+        self->Close();
+      });
+    } else {
+      next(*this);
+    }
+  }
+
+  void HandshakeFailed(std::string reason) {
+    ++state_->counters.tls_handshakes_failed;
+    LogOncePerMinute("tls_handshake_failed", LogLevel::kInfo, "TLS handshake failed",
+                     {{"peer", peer_}, {"error", std::move(reason)}});
+  }
+
+  /// In the words of Go's server, which people search for.
+  void RefusePlainHttp() {
+    if constexpr (Stream::kHasHandshake) {
+      HandshakeFailed("the client sent an HTTP request to an HTTPS server");
+      io_.Disarm();
+      phase_ = Phase::kClosed;
+      SayPlain(io_.stream().TakeSocket(), peer_, state_,
+               ClosingText(400, "client sent an HTTP request to an HTTPS server"));
     }
   }
 
@@ -128,6 +198,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void ReadSome(boost::asio::mutable_buffer space, Next next) {
     io_.Read(space, [self = this->shared_from_this(), next](const Code& error, size_t bytes) {
       if (self->phase_ == Phase::kClosed) return;
+      if (self->leaving_) return self->Linger(kQuietLinger);
       if (self->io_.late()) return self->OnLate();
       if (error) return self->OnCut();
       next(*self, bytes);
@@ -160,7 +231,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void NextRequest() {
     scanner_ = HeadScanner();
     phase_ = Phase::kIdle;
-    if (state_->stopping) return Close();
+    if (state_->stopping) return Close();  // the answer before said so
     buffer_.Shrink();
     ReadHead();
   }
@@ -176,9 +247,11 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     }
     if (buffer_.size() >= limit) return RefuseLongHead();
     if (phase_ == Phase::kIdle && !buffer_.empty()) {
+      idle_since_ = 0;
       phase_ = Phase::kHead;
       Arm(state_->options.header_deadline);
     } else if (phase_ == Phase::kIdle) {
+      if (answered_any_) idle_since_ = std::chrono::steady_clock::now().time_since_epoch().count();
       Arm(answered_any_ ? state_->options.idle_timeout : state_->options.header_deadline);
     }
     ReadIntoBuffer([](Connection& self) { self.ReadHead(); });
@@ -200,6 +273,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   }
 
   void OnHead() {
+    idle_since_ = 0;
     const std::string_view block =
         buffer_.View().substr(scanner_.begin(), scanner_.size() - scanner_.begin());
     tl::expected<RequestHead, Fault> head = ParseRequestHead(block);
@@ -213,9 +287,61 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     request.peer = peer_;
     body_to_come_ = head_.HasBody();
 
+    without_body_ = request.method == "HEAD";
+    if (state_->access) return Authorize();
+    Admit();
+  }
+
+  // One request: who it is from.
+
+  void Authorize() {
+    const std::shared_ptr<const AccessRules> rules = state_->access->Rules();
+    const HttpRequest& request = head_.request;
+    if (!rules->rate_limiter->Allow(std::chrono::steady_clock::now())) {
+      ++state_->counters.requests_rate_limited;
+      return Answer(TooManyRequests());
+    }
+    const auto match = state_->router.Find(request.method, request.path);
+    Judgement judgement = Judge(*rules, request, match ? match->route : nullptr);
+    wants_token_ = judgement.wants_token;
+    switch (judgement.verdict) {
+      case Judgement::Verdict::kAllowed: return Admit();
+      case Judgement::Verdict::kRefused: return RefuseUnauthorized();
+      case Judgement::Verdict::kAskPassword: break;
+    }
+    // Nothing is read or written until the verdict comes, and it always comes.
+    io_.Disarm();
+    const auto known = state_->verifier.Verify(
+        std::move(judgement.claim),
+        [self = this->shared_from_this()](PasswordVerifier::Verdict verdict) {
+          boost::asio::post(self->io_.executor(), [self, verdict] { self->OnVerdict(verdict); });
+        });
+    if (known) OnVerdict(*known);
+  }
+
+  void OnVerdict(PasswordVerifier::Verdict verdict) {
+    if (phase_ == Phase::kClosed) return;
+    switch (verdict) {
+      case PasswordVerifier::Verdict::kGood: return Admit();
+      case PasswordVerifier::Verdict::kBad: return RefuseUnauthorized();
+      case PasswordVerifier::Verdict::kBusy:
+        return Answer(Overloaded("too many passwords are being checked; send again"));
+    }
+  }
+
+  void RefuseUnauthorized() {
+    ++state_->counters.requests_unauthorized;
+    LogOncePerMinute("http_unauthorized", LogLevel::kWarn, "HTTP request without valid credentials",
+                     {{"peer", peer_}, {"path", head_.request.path}});
+    Answer(Unauthorized(*state_->access->Rules(), wants_token_));
+  }
+
+  // One request: what it wants.
+
+  void Admit() {
+    HttpRequest& request = head_.request;
     tl::expected<Router::Match, HttpResponse> match =
         state_->router.Find(request.method, request.path);
-    without_body_ = request.method == "HEAD";
     if (!match) return Answer(std::move(match.error()));
     route_ = match->route;
     if (match->head_as_get) request.method = "GET";
@@ -332,7 +458,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if (route_ != nullptr && route_->complete) route_->complete(head_.request, response);
     phase_ = Phase::kWriting;
     Arm(state_->options.write_deadline);
-    keep_alive_ = head_.keep_alive && !response.close && !body_to_come_ && !state_->stopping;
+    keep_alive_ =
+        head_.keep_alive && !response.close && !body_to_come_ && !state_->stopping && !evicted_;
+    if (state_->access) AddHeaders(state_->access->Rules()->headers, response);
     ++state_->counters.requests_by_class[response.status / 100];
     answer_head_ = FormatAnswerHead(response, keep_alive_, state_->clock.Now());
     const bool with_body = !without_body_ && StatusHasBody(response.status);
@@ -352,8 +480,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     answered_any_ = true;
     if (error) return Close();
     if (keep_alive_) return NextRequest();
-    Linger(unread ? state_->options.linger_timeout
-                  : std::min(state_->options.linger_timeout, kQuietLinger));
+    Linger(unread ? state_->options.linger_timeout : kQuietLinger);
   }
 
   /// Lets go of everything that belongs to the request.
@@ -372,21 +499,34 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   // The end.
 
+  /// Ends a connection between two requests, whose read is under way.
+  void Leave() {
+    if constexpr (Stream::kHasHandshake) {
+      leaving_ = true;  // the read ends, and its handler says goodbye
+      io_.Cancel();
+    } else {
+      Close();
+    }
+  }
+
   void Linger(std::chrono::milliseconds timeout) {
     phase_ = Phase::kLinger;
-    io_.FinishSending();
-    Arm(timeout);
+    Arm(std::min(timeout, state_->options.linger_timeout));
     buffer_.Consume(buffer_.size());
-    DropInput();
+    io_.FinishSending([self = this->shared_from_this()] {
+      if (self->phase_ != Phase::kClosed) self->DropInput();
+    });
   }
 
   void DropInput() {
     if (dropped_bytes_ > state_->options.linger_bytes) return Close();
     const ReadBuffer::Space space = buffer_.Prepare(state_->options.max_header_bytes);
-    ReadSome(boost::asio::buffer(space.data, space.size), [](Connection& self, size_t bytes) {
-      self.dropped_bytes_ += bytes;
-      self.DropInput();
-    });
+    io_.ReadToDrop(boost::asio::buffer(space.data, space.size),
+                   [self = this->shared_from_this()](const Code& error, size_t bytes) {
+                     if (error) return self->Close();
+                     self->dropped_bytes_ += bytes;
+                     if (self->phase_ != Phase::kClosed) self->DropInput();
+                   });
   }
 
   /// What the request holds stays until the destructor: an operation under way may still use it.
@@ -401,9 +541,14 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   const std::shared_ptr<ServerState> state_;
   SessionRegistry* registry_ = nullptr;
 
-  Phase phase_ = Phase::kIdle;
+  Phase phase_ = Stream::kHasHandshake ? Phase::kHandshake : Phase::kIdle;
   ReadBuffer buffer_;
   bool answered_any_ = false;
+  bool leaving_ = false;  // the read under way was ended to say goodbye
+  bool evicted_ = false;  // the next answer is the last
+  /// Of the steady clock, while between requests and not chosen for eviction; else 0.
+  std::atomic<int64_t> idle_since_ = 0;
+  HttpResponse only_answer_;
   uint64_t dropped_bytes_ = 0;
 
   // The request at hand.
@@ -414,6 +559,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   bool in_request_ = false;    // counted in requests_now
   bool body_to_come_ = false;  // the client may still be sending
   bool without_body_ = false;  // the answer to HEAD
+  bool wants_token_ = false;   // for a 401
   uint64_t paid_ = 0;          // bytes of the body budget
 
   // Its answer; must stay until it is written.

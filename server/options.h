@@ -20,6 +20,8 @@ struct Options {
   /// Request line and headers together, with the empty line that ends them. More is answered 431.
   size_t max_header_bytes = 16 << 10;
 
+  /// For a TLS handshake, from the connection on.
+  std::chrono::milliseconds handshake_deadline = std::chrono::seconds(10);
   /// From the first byte of a request to the end of its headers; also how long a new connection may
   /// stay silent.
   std::chrono::milliseconds header_deadline = std::chrono::seconds(10);
@@ -31,7 +33,8 @@ struct Options {
   /// For one whole answer.
   std::chrono::milliseconds write_deadline = std::chrono::seconds(30);
 
-  /// Connections over this are answered 503 and closed.
+  /// A connection over this takes the place of the one that has been idle longest between two
+  /// requests; if none is idle, it is answered 503 and closed.
   size_t max_connections = 1024;
   /// Memory of all request bodies that are being received or handled. A request that would pass it
   /// is answered 503, so that the sender comes back.
@@ -39,6 +42,9 @@ struct Options {
   /// Memory of all answers that wait for clients to read them, for answers that are not small. One
   /// that would pass it is replaced by a 503, unless no other waits.
   uint64_t max_answer_bytes_in_flight = 512 << 20;
+
+  /// Passwords that are checked at a time; 0 = half the cores, one or two.
+  unsigned password_threads = 0;
 
   /// How long Stop() waits for requests that are under way.
   std::chrono::milliseconds drain_timeout = std::chrono::seconds(10);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "model/http.h"
 #include "server/session.h"
 
 namespace tidemark::server {
@@ -18,5 +19,10 @@ void ServePlain(boost::asio::ip::tcp::socket socket, std::string peer,
 /// Answers 503 to an accepted socket for which there is no room.
 void TurnAwayPlain(boost::asio::ip::tcp::socket socket, std::string peer,
                    std::shared_ptr<ServerState> state);
+
+/// Gives one answer to whatever the client asks, and closes: for a client that speaks plain HTTP to
+/// a TLS server.
+void SayPlain(boost::asio::ip::tcp::socket socket, std::string peer,
+              std::shared_ptr<ServerState> state, HttpResponse answer);
 
 }  // namespace tidemark::server

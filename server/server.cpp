@@ -26,7 +26,8 @@ std::optional<std::string> FindProblem(const Options& options) {
     return "max_header_bytes must be at least " + std::to_string(kMinHeaderBytes);
   }
   if (options.max_connections == 0) return "max_connections must be at least 1";
-  for (const auto& [name, value] : {std::pair{"header_deadline", options.header_deadline},
+  for (const auto& [name, value] : {std::pair{"handshake_deadline", options.handshake_deadline},
+                                    std::pair{"header_deadline", options.header_deadline},
                                     std::pair{"body_deadline", options.body_deadline},
                                     std::pair{"idle_timeout", options.idle_timeout},
                                     std::pair{"write_deadline", options.write_deadline}}) {
@@ -73,6 +74,7 @@ class Server::Impl {
         Log(LogLevel::kWarn, "HTTP server closes connections that are still busy",
             {{"address", address()}, {"connections", std::to_string(state_->served.size())}});
       }
+      state_->verifier.Stop();
       for (SessionRegistry* registry : {&state_->served, &state_->refused}) {
         for (const auto& session : registry->All()) session->Kill();
         registry->WaitUntilEmpty();
@@ -110,14 +112,16 @@ class Server::Impl {
 };
 
 Result<std::unique_ptr<Server>> Server::Start(const Options& options, std::vector<HttpRoute> routes,
-                                              HttpCounters& counters, const Clock& clock) {
+                                              HttpCounters& counters, const Clock& clock,
+                                              std::shared_ptr<const Access> access) {
   if (const std::optional<std::string> problem = FindProblem(options)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "HTTP server on " + options.listen_address + ": " + *problem);
   }
   Result<Router> router = Router::Make(std::move(routes));
   if (!router) return tl::unexpected<Error>(std::move(router.error()));
-  auto state = std::make_shared<ServerState>(options, std::move(*router), counters, clock);
+  auto state = std::make_shared<ServerState>(options, std::move(*router), counters, clock,
+                                             std::move(access));
   auto impl = std::make_unique<Impl>(std::move(state));
   if (Result<void> started = impl->Start(); !started)
     return tl::unexpected<Error>(std::move(started.error()));

@@ -3,9 +3,12 @@
 //
 // It keeps connections alive, takes pipelined requests one after the other, chunked bodies and
 // Expect: 100-continue. HEAD is answered through the GET handler of the route (which sees the
-// method GET) unless the route names HEAD itself. The order for each request: headers, route (404,
-// 405), admission, announced length, 100 Continue, body, handler. An answer that comes before the
-// end of the body closes the connection.
+// method GET) unless the route names HEAD itself. The order for each request: headers, rate limit
+// (429), credentials (401), route (404, 405), admission, announced length, 100 Continue, body,
+// handler. An answer that comes before the end of the body closes the connection.
+//
+// With a certificate in the access rules it speaks TLS only. The rules are asked anew for each
+// connection (certificate, client policy) and each request (users, tokens, headers).
 //
 // Requests whose end two readers could see in different places are refused with 400 and the
 // connection is closed: more than one Content-Length, Content-Length beside Transfer-Encoding, any
@@ -21,6 +24,7 @@
 #include "model/counters.h"
 #include "model/http.h"
 #include "model/result.h"
+#include "server/access.h"
 #include "server/options.h"
 
 namespace tidemark::server {
@@ -32,10 +36,11 @@ class Server {
   /// Binds, listens and serves. `counters` (which other servers may share) and `clock` (for the
   /// Date header) must outlive the server. Errors: kInvalidArgument for an option or a route that
   /// makes no sense, kIo when the address cannot be listened on; both name the address, option or
-  /// route.
+  /// route. Without `access` all may come in, over plain HTTP.
   static Result<std::unique_ptr<Server>> Start(const Options& options,
                                                std::vector<HttpRoute> routes,
-                                               HttpCounters& counters, const Clock& clock);
+                                               HttpCounters& counters, const Clock& clock,
+                                               std::shared_ptr<const Access> access = nullptr);
 
   /// Stops.
   ~Server();

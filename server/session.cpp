@@ -30,6 +30,23 @@ std::vector<std::shared_ptr<Session>> SessionRegistry::All() const {
   return all;
 }
 
+bool SessionRegistry::EvictLongestIdle() const {
+  const std::vector<std::shared_ptr<Session>> all = All();
+  for (;;) {
+    Session* longest = nullptr;
+    int64_t since = 0;
+    for (const std::shared_ptr<Session>& session : all) {
+      const int64_t idle_since = session->IdleSince();
+      if (idle_since == 0 || (longest != nullptr && idle_since >= since)) continue;
+      longest = session.get();
+      since = idle_since;
+    }
+    if (longest == nullptr) return false;
+    if (longest->TryEvict()) return true;
+    // It has just become busy: the next one then.
+  }
+}
+
 void SessionRegistry::WaitUntilEmpty() const {
   std::unique_lock lock(mutex_);
   emptied_.wait(lock, [this] { return sessions_.empty(); });

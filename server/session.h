@@ -8,17 +8,20 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/byte_budget.h"
 #include "model/clock.h"
 #include "model/counters.h"
+#include "server/access.h"
 #include "server/options.h"
+#include "server/password_verifier.h"
 #include "server/router.h"
 
 namespace tidemark::server {
 
-/// One connection, whatever its transport. Both calls are thread-safe and return at once.
+/// One connection, whatever its transport. All calls are thread-safe and return at once.
 class Session {
  public:
   virtual ~Session() = default;
@@ -27,6 +30,12 @@ class Session {
   virtual void Drain() = 0;
   /// Close now.
   virtual void Kill() = 0;
+  /// When it fell silent after an answer, in ticks of the steady clock; 0 while it has a request
+  /// under way, has never had one, or has been chosen by TryEvict.
+  virtual int64_t IdleSince() const = 0;
+  /// Close in favour of another; false when it is not idle (any more). A request that comes in that
+  /// very moment is still answered.
+  virtual bool TryEvict() = 0;
 };
 
 /// The open connections. Thread-safe. Sessions take themselves out in their destructors.
@@ -36,6 +45,9 @@ class SessionRegistry {
   void Remove(const Session* session);
   size_t size() const;
   std::vector<std::shared_ptr<Session>> All() const;
+  /// Has the one evicted that has been idle longest; false when none is idle. Cost follows their
+  /// number.
+  bool EvictLongestIdle() const;
   void WaitUntilEmpty() const;
   /// False when the time passed first.
   bool WaitUntilEmpty(std::chrono::milliseconds timeout) const;
@@ -46,14 +58,17 @@ class SessionRegistry {
   std::unordered_map<const Session*, std::weak_ptr<Session>> sessions_;
 };
 
-/// Lives as long as the last connection. `counters` and `clock` outlive the server.
+/// Lives as long as the last connection. `counters` and `clock` outlive the server; `access` may be
+/// null.
 struct ServerState {
   ServerState(Options server_options, Router server_router, HttpCounters& http_counters,
-              const Clock& wall_clock)
+              const Clock& wall_clock, std::shared_ptr<const Access> server_access)
       : options(std::move(server_options)),
         router(std::move(server_router)),
         counters(http_counters),
         clock(wall_clock),
+        access(std::move(server_access)),
+        verifier(http_counters, options.password_threads),
         body_budget(options.max_body_bytes_in_flight),
         answer_budget(options.max_answer_bytes_in_flight) {}
 
@@ -61,6 +76,8 @@ struct ServerState {
   const Router router;
   HttpCounters& counters;
   const Clock& clock;
+  const std::shared_ptr<const Access> access;  ///< null: open to all
+  PasswordVerifier verifier;                   ///< stopped before the context of the connections
   ByteBudget body_budget;
   ByteBudget answer_budget;
   SessionRegistry served;   ///< connections within the limit

@@ -1,17 +1,17 @@
 #pragma once
 // A stream whose operations are bounded by one deadline. Internal to server/.
 
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/write.hpp>
 #include <chrono>
 #include <cstdint>
 #include <utility>
 
 namespace tidemark::server {
 
-/// `Stream` is Asio's TCP socket or a layer over it. All calls are made on the stream's executor, a
-/// strand. The handlers given must keep the owner alive.
+/// `Stream` is PlainStream or TlsStream. All calls are made on the stream's executor, a strand. The
+/// handlers given must keep the owner alive.
 ///
 /// Not beast::tcp_stream: that closes the socket when time is up, and a slow client could not be
 /// told so.
@@ -20,10 +20,13 @@ class TimedStream {
  public:
   using Code = boost::system::error_code;
 
-  explicit TimedStream(Stream stream)
-      : stream_(std::move(stream)), timer_(stream_.get_executor()) {}
+  /// Makes the stream of the arguments.
+  template <class... Arguments>
+  explicit TimedStream(Arguments&&... arguments)
+      : stream_(std::forward<Arguments>(arguments)...), timer_(stream_.executor()) {}
 
-  auto executor() { return stream_.get_executor(); }
+  auto executor() { return stream_.executor(); }
+  Stream& stream() { return stream_; }
 
   /// Calls `on_deadline()` after that time, unless Arm or Disarm comes first.
   template <class OnDeadline>
@@ -50,30 +53,35 @@ class TimedStream {
   /// called.
   template <class Handler>
   void Read(boost::asio::mutable_buffer space, Handler handler) {
-    stream_.async_read_some(space, std::move(handler));
+    stream_.Read(space, std::move(handler));
   }
   /// Writes all of the buffers, whose memory stays until `handler(error, bytes)` is called.
   template <class Buffers, class Handler>
   void Write(const Buffers& buffers, Handler handler) {
-    boost::asio::async_write(stream_, buffers, std::move(handler));
+    stream_.Write(buffers, std::move(handler));
   }
 
   /// Ends the operations under way; the stream stays open.
   void Cancel() {
     Code ignored;
-    stream_.lowest_layer().cancel(ignored);
+    stream_.socket().cancel(ignored);
   }
-  /// The peer sees the end; what it still sends can be read.
-  void FinishSending() {
-    Code ignored;
-    stream_.lowest_layer().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+  /// The peer sees the end; then `handler()` is called. What it still sends can be read with
+  /// ReadToDrop. No operation may be under way.
+  template <class Handler>
+  void FinishSending(Handler handler) {
+    stream_.FinishSending(std::move(handler));
+  }
+  template <class Handler>
+  void ReadToDrop(boost::asio::mutable_buffer space, Handler handler) {
+    stream_.ReadToDrop(space, std::move(handler));
   }
   /// Ends everything. Memory given to operations must stay until their handlers have been called.
   void Close() {
     Disarm();
     Code ignored;
-    stream_.lowest_layer().shutdown(boost::asio::ip::tcp::socket::shutdown_both, ignored);
-    stream_.lowest_layer().close(ignored);
+    stream_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_both, ignored);
+    stream_.socket().close(ignored);
   }
 
  private:
