@@ -22,6 +22,9 @@ struct Config {
   /// `eval_interval_ms`, `shards` and `queue_batches` are not the file's.
   engine::Options engine;
   remote_write::Limits remote_write;
+  /// Memory of all request bodies under way and of what they unpack to; at least one request of the
+  /// largest size fits.
+  uint64_t max_inflight_bytes = 256ULL << 20;
 };
 
 /// Errors are kInvalidArgument, one line: `FILE:LINE: KEY: what was wrong, allowed: ...`.

@@ -13,6 +13,7 @@
 #include "model/byte_budget.h"
 #include "model/clock.h"
 #include "model/counters.h"
+#include "server/handler_pool.h"
 #include "server/options.h"
 #include "server/router.h"
 
@@ -54,15 +55,19 @@ struct ServerState {
         router(std::move(server_router)),
         counters(http_counters),
         clock(wall_clock),
-        body_budget(options.max_body_bytes_in_flight),
-        answer_budget(options.max_answer_bytes_in_flight) {}
+        own_body_budget(options.max_body_bytes_in_flight),
+        body_budget(options.body_budget ? *options.body_budget : own_body_budget),
+        answer_budget(options.max_answer_bytes_in_flight),
+        handlers(http_counters) {}
 
   const Options options;
   const Router router;
   HttpCounters& counters;
   const Clock& clock;
-  ByteBudget body_budget;
+  ByteBudget own_body_budget;
+  ByteBudget& body_budget;
   ByteBudget answer_budget;
+  HandlerPool handlers;
   SessionRegistry served;   ///< connections within the limit
   SessionRegistry refused;  ///< connections over it that are being told so
   std::atomic<bool> stopping = false;
