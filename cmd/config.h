@@ -25,6 +25,9 @@ struct Config {
   /// Tokens of which a write must bring one; empty: no token is asked for. A path in the file is
   /// taken from the file's directory.
   std::string bearer_token_file;
+  /// Memory of all request bodies under way and of what they unpack to; at least one request of the
+  /// largest size fits.
+  uint64_t max_inflight_bytes = 256ULL << 20;
 };
 
 /// Errors are kInvalidArgument, one line: `FILE:LINE: KEY: what was wrong, allowed: ...`.

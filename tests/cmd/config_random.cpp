@@ -97,6 +97,9 @@ Config RandomConfig(std::mt19937_64& random) {
   limits.max_body_bytes = static_cast<uint64_t>(Between(random, 1 << 10, 1 << 30));
   limits.max_unpacked_bytes =
       static_cast<uint64_t>(Between(random, static_cast<int64_t>(limits.max_body_bytes), 1 << 30));
+  config.max_inflight_bytes = static_cast<uint64_t>(
+      Between(random, static_cast<int64_t>(limits.max_body_bytes + limits.max_unpacked_bytes),
+              int64_t{1} << 40));
   limits.max_labels = static_cast<size_t>(Between(random, 1, 10'000));
   limits.max_label_name_bytes = static_cast<size_t>(Between(random, 8, 65'536));
   limits.max_label_value_bytes = static_cast<size_t>(Between(random, 1, 1 << 20));
@@ -118,7 +121,8 @@ bool SameConfig(const Config& a, const Config& b) {
     return std::tie(l.max_body_bytes, l.max_unpacked_bytes, l.max_labels, l.max_label_name_bytes,
                     l.max_label_value_bytes, l.max_future_ms);
   };
-  return engine(a.engine) == engine(b.engine) && limits(a.remote_write) == limits(b.remote_write) &&
+  return engine(a.engine) == engine(b.engine) && a.max_inflight_bytes == b.max_inflight_bytes &&
+         limits(a.remote_write) == limits(b.remote_write) &&
          std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                     SameSource);
 }

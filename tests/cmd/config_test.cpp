@@ -78,6 +78,7 @@ remote_write:
   max_future: 90s
 limits:
   max_series: 1000
+  max_inflight_size: 1GB
 )");
   const auto& [cpu, memory, gpu_utilization, gpu_memory] = config.engine.estimation;
   CHECK(cpu.percentile == 0.95);
@@ -105,6 +106,7 @@ limits:
   CHECK(config.remote_write.max_label_value_bytes == 2000);
   CHECK(config.remote_write.max_future_ms == 90'000);
   CHECK(config.engine.max_series == 1000);
+  CHECK(config.max_inflight_bytes == 1024u << 20);
 }
 
 TEST_CASE("A source is read with all its keys", "[cmd][config]") {
@@ -214,6 +216,7 @@ remote_write:
   max_future: 10m
 limits:
   max_series: 5000000
+  max_inflight_size: 256MB
 )");
 }
 

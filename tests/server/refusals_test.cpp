@@ -243,7 +243,7 @@ TEST_CASE("An answer larger than the bound passes when it is alone", "[server][r
 }
 
 TEST_CASE("An announced length reserves nothing", "[server][refusals]") {
-  Fixture fixture([](Options& options) { options.max_body_bytes_in_flight = 1 << 20; });
+  Fixture fixture([](Options& options) { options.max_body_bytes_in_flight = 17 << 20; });
   std::vector<Client> clients;
   for (int i = 0; i < 8; ++i) {
     clients.push_back(fixture.Connect());
