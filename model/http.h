@@ -70,7 +70,7 @@ struct HttpRoute {
   HttpHandler handler;
   HttpAdmission admission;            ///< may be empty
   uint64_t max_body_bytes = 1 << 20;  ///< a larger body is answered 400 and the connection closed
-  HttpCompletion complete;            ///< may be empty
+  HttpCompletion complete = nullptr;  ///< may be empty
   /// Where bearer tokens are configured, this route wants one of them (or a user's password).
   bool wants_bearer_token = false;
   /// Requests come in masses: they leave workers free for other routes, and are answered by
