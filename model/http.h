@@ -61,7 +61,7 @@ struct HttpRoute {
   HttpHandler handler;
   HttpAdmission admission;            ///< may be empty
   uint64_t max_body_bytes = 1 << 20;  ///< a larger body is answered 400 and the connection closed
-  HttpCompletion complete;            ///< may be empty
+  HttpCompletion complete = {};       ///< may be empty
 };
 
 }  // namespace tidemark
