@@ -67,6 +67,7 @@ inline bool Eventually(const std::function<bool()>& condition) {
 ///   POST /large         the length of the body; at most 16 MiB
 ///   GET|POST /show      method, path, query, peer and announced length, a line each
 ///   GET /below/*        the path
+///   POST /completed     a body of at most 1000 bytes; every answer gets X-Complete: PATH
 ///   POST /admitted      admission answers 415 unless X-Admit is "yes"; then the body
 ///   GET /empty          204
 ///   GET /throws         throws
@@ -155,6 +156,14 @@ inline std::vector<HttpRoute> Fixture::Routes() {
                     [text](const HttpRequest& request) { return text(request.path); },
                     {},
                     1000});
+  routes.push_back({"/completed",
+                    {"POST"},
+                    [text](const HttpRequest& request) { return text(request.body); },
+                    {},
+                    1000,
+                    [](const HttpRequest& request, HttpResponse& response) {
+                      response.headers.push_back({"X-Complete", request.path});
+                    }});
   routes.push_back({"/admitted",
                     {"POST"},
                     [this, text](const HttpRequest& request) {
