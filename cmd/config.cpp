@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "cmd/config_fields.h"
+#include "cmd/config_ha.h"
 #include "cmd/config_sources.h"
 #include "cmd/units.h"
 #include "cmd/yaml_reader.h"
@@ -87,7 +88,8 @@ Result<void> ReadEstimations(const YamlValue& value, engine::Options& out) {
                         field(Resource::kGpuUtilization), field(Resource::kGpuMemory)});
 }
 
-Result<void> ReadRemoteWrite(const YamlValue& value, remote_write::Limits& out) {
+Result<void> ReadRemoteWrite(const YamlValue& value, Config& config) {
+  remote_write::Limits& out = config.remote_write;
   std::optional<YamlValue> last_size;  // of the two, the one that stands last
   const auto body_or_unpacked = [&last_size](uint64_t& size) -> FieldReader {
     return [&last_size, read = Size(size, kMinBody, kMaxBody)](const YamlValue& field) {
@@ -104,7 +106,9 @@ Result<void> ReadRemoteWrite(const YamlValue& value, remote_write::Limits& out) 
        {"max_labels", WholeNumber(labels, 1, kMaxLabelsPerSeries)},
        {"max_label_name_length", WholeNumber(name_bytes, kMinLabelName, kMaxLabelName)},
        {"max_label_value_length", WholeNumber(value_bytes, 1, kMaxLabelValue)},
-       {"max_future", Duration(out.max_future_ms, 0ms, kMaxFuture)}});
+       {"max_future", Duration(out.max_future_ms, 0ms, kMaxFuture)},
+       {"late", LatePolicy(config.engine.refuse_late)},
+       {"ha", [&config](const YamlValue& section) { return ReadHa(section, config.ha); }}});
   if (!done) return done;
   out.max_labels = labels;
   out.max_label_name_bytes = name_bytes;
@@ -169,7 +173,7 @@ Result<Config> ParseConfig(std::string_view yaml, std::string file_name) {
        {"estimation",
         [&config](const YamlValue& value) { return ReadEstimations(value, config.engine); }},
        {"remote_write",
-        [&config](const YamlValue& value) { return ReadRemoteWrite(value, config.remote_write); }},
+        [&config](const YamlValue& value) { return ReadRemoteWrite(value, config); }},
        {"limits", [&config](const YamlValue& value) {
           return value.ReadMap(
               {{"max_series", WholeNumber(config.engine.max_series, 1, kMaxSeries)}});
@@ -197,6 +201,7 @@ std::string DumpConfig(const Config& config) {
                  FormatSize(limits.max_body_bytes), FormatSize(limits.max_unpacked_bytes),
                  limits.max_labels, limits.max_label_name_bytes, limits.max_label_value_bytes,
                  FormatDuration(std::chrono::milliseconds(limits.max_future_ms)));
+  out.append(DumpHaAndLate(config.ha, config.engine.refuse_late));
   fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n", config.engine.max_series);
   return out;
 }

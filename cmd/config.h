@@ -11,6 +11,7 @@
 
 #include "engine/options.h"
 #include "model/result.h"
+#include "remote_write/ha_options.h"
 #include "remote_write/limits.h"
 #include "workloads/sources.h"
 
@@ -22,6 +23,7 @@ struct Config {
   /// `eval_interval_ms`, `shards` and `queue_batches` are not the file's.
   engine::Options engine;
   remote_write::Limits remote_write;
+  remote_write::HaOptions ha;
 };
 
 /// Errors are kInvalidArgument, one line: `FILE:LINE: KEY: what was wrong, allowed: ...`.

@@ -11,6 +11,7 @@
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/log.h"
+#include "remote_write/ha_tracker.h"
 #include "remote_write/handler.h"
 #include "server/server.h"
 
@@ -39,9 +40,11 @@ class Daemon::Impl {
       : clock_(flags.clock_start),
         config_yaml_(DumpConfig(config)),
         engine_(EngineOptions(flags, config), config.sources, clock_, engine_counters_),
+        ha_(config.ha),
         handler_(engine_, clock_, config.remote_write, remote_write_counters_,
                  {.accepting = [this] { return !stopping_.load(); },
-                  .jitter_seed = std::random_device{}()}) {}
+                  .jitter_seed = std::random_device{}(),
+                  .ha = &ha_}) {}
 
   Result<void> Listen(const Flags& flags) {
     std::vector<HttpRoute> routes =
@@ -55,7 +58,8 @@ class Daemon::Impl {
                           .started = clock_.Now(),
                           .storage_path = flags.storage_path,
                           .config_yaml = [this] { return config_yaml_; },
-                          .ready = [this] { return !stopping_.load(); }});
+                          .ready = [this] { return !stopping_.load(); },
+                          .ha = &ha_});
     routes.push_back(handler_.Route());
     auto server = server::Server::Start({.listen_address = flags.web_listen_address},
                                         std::move(routes), http_counters_, clock_);
@@ -80,6 +84,7 @@ class Daemon::Impl {
   EngineCounters engine_counters_;
   std::atomic<bool> stopping_{false};
   engine::Engine engine_;
+  remote_write::HaTracker ha_;
   remote_write::Handler handler_;
   std::unique_ptr<server::Server> server_;
 };
