@@ -18,8 +18,13 @@ struct UnderWay {
   std::unique_ptr<HaRequest> request;
   int replica;
   HaDecision decision;
+  bool by_lead;  // its replica led when it came, or has been elected since
   int64_t arrival_ms;
 };
+
+bool IsClaim(const UnderWay& request) {
+  return request.decision == HaDecision::kTake && !request.by_lead;
+}
 
 }  // namespace
 
@@ -44,19 +49,17 @@ TEST_CASE("one replica is taken at a time and changes need silence", "[remote_wr
         const HaDecision decision = request->Decide({}, names[static_cast<size_t>(replica)]);
         request->Count(1);
         REQUIRE(decision != HaDecision::kRefuse);
-        const bool claimed =
-            std::any_of(under_way.begin(), under_way.end(), [&](const UnderWay& other) {
-              return other.decision == HaDecision::kTake && other.replica != leader;
-            });
-        if (decision == HaDecision::kTake) {
-          if (replica != leader && leader >= 0) REQUIRE(now - heard_ms >= kTimeout);
-        } else if (!claimed) {
-          // Shed with nobody claiming: another one leads and was heard of.
-          REQUIRE(leader >= 0);
-          REQUIRE(replica != leader);
-          REQUIRE(now - heard_ms < kTimeout);
+        const auto claim = std::find_if(under_way.begin(), under_way.end(), IsClaim);
+        const bool claimed = claim != under_way.end();
+        const bool by_lead = replica == leader;
+        if (decision == HaDecision::kTake && !by_lead) {
+          REQUIRE((!claimed || claim->replica == replica));
+          REQUIRE((claimed || leader < 0 || now - heard_ms >= kTimeout));
+        } else if (decision == HaDecision::kShed) {
+          REQUIRE((!claimed || claim->replica != replica));
+          REQUIRE((claimed || (leader >= 0 && !by_lead && now - heard_ms < kTimeout)));
         }
-        under_way.push_back({std::move(request), replica, decision, now});
+        under_way.push_back({std::move(request), replica, decision, by_lead, now});
       } else if (!under_way.empty()) {
         const auto at = static_cast<size_t>(below(static_cast<int64_t>(under_way.size())));
         UnderWay done = std::move(under_way[at]);
@@ -72,6 +75,7 @@ TEST_CASE("one replica is taken at a time and changes need silence", "[remote_wr
         if (leads && done.replica != leader) {
           if (leader >= 0) ++changes;
           leader = done.replica;
+          for (UnderWay& other : under_way) other.by_lead |= other.replica == leader;
           heard_ms = done.arrival_ms;
         } else if (leads) {
           heard_ms = std::max(heard_ms, done.arrival_ms);
