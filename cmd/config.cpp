@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "cmd/config_fields.h"
+#include "cmd/config_ha.h"
 #include "cmd/config_sources.h"
 #include "cmd/units.h"
 #include "cmd/web_config.h"
@@ -125,7 +126,10 @@ Result<void> ReadRemoteWrite(const YamlValue& value, const std::string& config_f
        {"max_label_name_length", WholeNumber(name_bytes, kMinLabelName, kMaxLabelName)},
        {"max_label_value_length", WholeNumber(value_bytes, 1, kMaxLabelValue)},
        {"max_future", Duration(out.max_future_ms, 0ms, kMaxFuture)},
-       {"bearer_token_file", FilePath(config.bearer_token_file, config_file)}});
+       {"bearer_token_file", FilePath(config.bearer_token_file, config_file)},
+
+       {"late", LatePolicy(config.engine.refuse_late)},
+       {"ha", [&config](const YamlValue& section) { return ReadHa(section, config.ha); }}});
   if (!done) return done;
   out.max_labels = labels;
   out.max_label_name_bytes = name_bytes;
@@ -240,6 +244,7 @@ std::string DumpConfig(const Config& config) {
                  limits.max_labels, limits.max_label_name_bytes, limits.max_label_value_bytes,
                  FormatDuration(std::chrono::milliseconds(limits.max_future_ms)),
                  YamlQuoted(config.bearer_token_file));
+  out.append(DumpHaAndLate(config.ha, config.engine.refuse_late));
   fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n  max_inflight_size: {}\n",
                  config.engine.max_series, FormatSize(config.max_inflight_bytes));
   return out;

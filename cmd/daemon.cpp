@@ -14,6 +14,7 @@
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/log.h"
+#include "remote_write/ha_tracker.h"
 #include "remote_write/handler.h"
 #include "server/access.h"
 #include "server/server.h"
@@ -54,10 +55,12 @@ class Daemon::Impl {
         clock_(flags.clock_start),
         config_yaml_(DumpConfig(config)),
         engine_(EngineOptions(flags, config), config.sources, clock_, engine_counters_),
+        ha_(config.ha),
         handler_(engine_, clock_, config.remote_write, remote_write_counters_,
                  {.accepting = [this] { return !stopping_.load(); },
                   .inflight = &inflight_,
-                  .jitter_seed = std::random_device{}()}) {
+                  .jitter_seed = std::random_device{}(),
+                  .ha = &ha_}) {
     http_counters_.inflight_limit_bytes = static_cast<int64_t>(inflight_.max_bytes());
   }
 
@@ -77,7 +80,8 @@ class Daemon::Impl {
                           .started = clock_.Now(),
                           .storage_path = flags.storage_path,
                           .config_yaml = [this] { return config_yaml_; },
-                          .ready = [this] { return !stopping_.load(); }});
+                          .ready = [this] { return !stopping_.load(); },
+                          .ha = &ha_});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));
@@ -110,6 +114,7 @@ class Daemon::Impl {
   EngineCounters engine_counters_;
   std::atomic<bool> stopping_{false};
   engine::Engine engine_;
+  remote_write::HaTracker ha_;
   remote_write::Handler handler_;
   std::shared_ptr<server::Access> access_;
   std::unique_ptr<server::Server> server_;

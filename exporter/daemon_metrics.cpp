@@ -112,6 +112,10 @@ void CollectRemoteWrite(const RemoteWriteCounters& counters, const EngineCounter
       "tidemark_remote_write_series_rejected_total",
       "Entries of series refused for good, also those without samples, by reason.",
       counters.series_rejected);
+  families.AddCounter("tidemark_remote_write_series_without_replica_label_total",
+                      "Entries of series that no replica label marks as an HA pair's; 0 while "
+                      "copies of pairs are not told apart.",
+                      counters.series_without_replica);
   families.AddCounter("tidemark_remote_write_stale_markers_total",
                       "Samples that said that their series has ended.", counters.stale_markers);
   families.AddCounter("tidemark_remote_write_exemplars_total",

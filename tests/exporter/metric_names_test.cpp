@@ -31,6 +31,10 @@ Snapshot FullSnapshot() {
 
 std::string FullPage(const std::string& accept = "text/plain") {
   FakeDaemon daemon(FullSnapshot());
+  daemon.ha.clusters = {{"eu;monitoring/k8s",
+                         3,
+                         {{"prometheus-k8s-0", false, 1700000000000, 5, 6},
+                          {"prometheus-k8s-1", true, 1700000000500, 7, 0}}}};
   daemon.remote_write.highest_timestamp_ms = 1700000000000;
   daemon.remote_write.last_received_ms = 1700000000000;
   daemon.engine.last_tick_ms = 1700000000000;
