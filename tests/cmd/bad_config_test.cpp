@@ -203,9 +203,10 @@ const BadConfig kBadConfigs[] = {
      kRemoteWriteKeys},
     {"remote_write:\n  late: drop\n",
      "2: remote_write.late: there is no policy drop, allowed: ignore, refuse", ""},
-    {"remote_write:\n  late: [ignore]\n", "2: remote_write.late: a list is not text, allowed: text",
-     ""},
-    {"remote_write:\n  ha: on\n", "2: remote_write.ha: on is not a map, allowed: a map", ""},
+    {"remote_write:\n  late: [ignore]\n",
+     "2: remote_write.late: a list is not text, allowed: one word or quoted text", ""},
+    {"remote_write:\n  ha: on\n", "2: remote_write.ha: on is not a map, allowed: the keys ",
+     "cluster_labels, replica_labels, failover_timeout, max_clusters, max_replicas"},
     {"remote_write:\n  ha:\n    replica_labels: __replica__\n",
      "3: remote_write.ha.replica_labels: __replica__ is not a list, allowed: a list of at most 16 "
      "items",
