@@ -232,7 +232,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void NextRequest() {
     scanner_ = HeadScanner();
     phase_ = Phase::kIdle;
-    if (state_->stopping) return Close();  // the answer before said so
+    // The answer before may have said that the connection goes on.
+    if (state_->stopping) return Stream::kHasHandshake ? Linger(kQuietLinger) : Close();
     buffer_.Shrink();
     ReadHead();
   }
@@ -252,7 +253,6 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       phase_ = Phase::kHead;
       Arm(state_->options.header_deadline);
     } else if (phase_ == Phase::kIdle) {
-      if (answered_any_) idle_since_ = std::chrono::steady_clock::now().time_since_epoch().count();
       Arm(answered_any_ ? state_->options.idle_timeout : state_->options.header_deadline);
     }
     ReadIntoBuffer([](Connection& self) { self.ReadHead(); });
@@ -523,8 +523,11 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     io_.Disarm();
     const uint64_t to_come = BytesToCome();
     const bool unread = body_to_come_ || !buffer_.empty();
-    EndRequest();
     answered_any_ = true;
+    if (!error && keep_alive_ && buffer_.empty()) {
+      idle_since_ = std::chrono::steady_clock::now().time_since_epoch().count();
+    }
+    EndRequest();
     if (error) return Close();
     if (keep_alive_) return to_come > 0 ? Discard(to_come) : NextRequest();
     Linger(unread ? state_->options.linger_timeout : kQuietLinger);

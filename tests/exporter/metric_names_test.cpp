@@ -38,6 +38,9 @@ std::string FullPage(const std::string& accept = "text/plain") {
   daemon.remote_write.highest_timestamp_ms = 1700000000000;
   daemon.remote_write.last_received_ms = 1700000000000;
   daemon.engine.last_tick_ms = 1700000000000;
+  daemon.http.web_config_good_now = 1;
+  daemon.http.web_config_loaded_ms = 1700000000000;
+  daemon.http.certificate_expiry_now_ms = 1800000000000;
   return daemon.Get("/metrics", {}, {{"Accept", accept}}).body;
 }
 
