@@ -28,6 +28,7 @@ TEST_CASE("metrics without a role and rows of no container are set aside", "[eng
   CHECK(bench.counters.series_now == 1);
 }
 
+// row 34, row 35, row 36, row 37 of docs/remote-write.md.
 TEST_CASE("late samples are ignored, repeated ones are no error, changed ones are refused",
           "[engine][verdict]") {
   Bench bench;
@@ -43,6 +44,7 @@ TEST_CASE("late samples are ignored, repeated ones are no error, changed ones ar
   CHECK(Ignored(mixed, IgnoreReason::kLate) == 1);
 }
 
+// row 34 of docs/remote-write.md.
 TEST_CASE("a request that is sent again changes nothing", "[engine][verdict]") {
   const auto request = [] {
     std::vector<FeedSeries> series = {{PodOwner("db-0", "StatefulSet", "db"), {{kT0, 1}}}};
@@ -63,6 +65,7 @@ TEST_CASE("a request that is sent again changes nothing", "[engine][verdict]") {
   CHECK(a->confidence_days == b->confidence_days);
 }
 
+// row 33 of docs/remote-write.md.
 TEST_CASE("a number beats a stale marker of the same time, in either order", "[engine][verdict]") {
   for (const bool number_first : {true, false}) {
     Bench bench;
@@ -86,6 +89,7 @@ TEST_CASE("a number beats a stale marker of the same time, in either order", "[e
   }
 }
 
+// row 32 of docs/remote-write.md.
 TEST_CASE("the end of a series that was never seen makes nothing", "[engine][verdict]") {
   Bench bench;
   CHECK(bench.Put(Memory("ghost"), kT0, StaleMarker()).accepted == 1);
@@ -112,6 +116,7 @@ TEST_CASE("odd values are taken in and poison nothing", "[engine][verdict]") {
   CHECK(bench.counters.nonfinite_samples > 30);
 }
 
+// row 45 of docs/remote-write.md.
 TEST_CASE("the ceiling on series refuses what is new and lets go on what is known",
           "[engine][verdict]") {
   engine::Options options;
@@ -127,6 +132,7 @@ TEST_CASE("the ceiling on series refuses what is new and lets go on what is know
   CHECK(bench.counters.pods_now == 2);
 }
 
+// row 46 of docs/remote-write.md.
 TEST_CASE("a full queue refuses the whole request and applies nothing", "[engine][verdict]") {
   engine::Options options;
   options.queue_batches = 0;

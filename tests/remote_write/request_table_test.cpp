@@ -93,6 +93,11 @@ std::vector<Case> Cases() {
       {"row 28: samples and histograms in one entry",
        Series(labels + SampleField(1, kNowMs) + BytesField(4, "")), 204, 1},
       {"row 29: an entry with exemplars only", kGood + Series(labels + exemplar), 204, 1},
+      {"row 43: exemplars with long labels, without labels, without a time",
+       kGood + Series(labels +
+                      BytesField(3, Label("trace_id", std::string(200, 'x')) + DoubleField(2, 1)) +
+                      BytesField(3, DoubleField(2, 1)) + BytesField(3, "")),
+       204, 1},
       {"an entry with labels only", kGood + Series(labels), 204, 1},
       {"an entry with bad labels only", kGood + Series(Label("pod", "a")), 400, 1, kMissingName, 0},
       {"row 30: metadata only", metadata + metadata, 204, 0},
