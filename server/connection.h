@@ -495,6 +495,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     keep_alive_ =
         head_.keep_alive && !response.close && CanDiscard() && !state_->stopping && !evicted_;
     if (state_->access) AddHeaders(state_->access->Rules()->headers, response);
+    discard_ = BytesToCome();
+    ReleaseBody();  // before the answer: who is told that there is no room makes some
     ++state_->counters.requests_by_class[response.status / 100];
     answer_head_ = FormatAnswerHead(response, keep_alive_, state_->clock.Now());
     const bool with_body = !without_body_ && StatusHasBody(response.status);
@@ -518,10 +520,13 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if (!body_to_come_ || head_.chunked) return 0;
     return head_.request.content_length.value_or(0) - head_.request.body.size();
   }
+  void ReleaseBody() {
+    head_.request.body = std::string();
+    state_->body_budget.Give(std::exchange(paid_, 0));
+  }
 
   void OnAnswered(const Code& error) {
     io_.Disarm();
-    const uint64_t to_come = BytesToCome();
     const bool unread = body_to_come_ || !buffer_.empty();
     answered_any_ = true;
     if (!error && keep_alive_ && buffer_.empty()) {
@@ -529,14 +534,14 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     }
     EndRequest();
     if (error) return Close();
-    if (keep_alive_) return to_come > 0 ? Discard(to_come) : NextRequest();
+    if (keep_alive_) return Discard();
     Linger(unread ? state_->options.linger_timeout : kQuietLinger);
   }
 
   /// Lets go of everything that belongs to the request.
   void EndRequest() {
+    ReleaseBody();
     head_ = RequestHead();
-    state_->body_budget.Give(std::exchange(paid_, 0));
     state_->answer_budget.Give(std::exchange(answer_paid_, 0));
     if (std::exchange(in_request_, false)) --state_->counters.requests_now;
     chunks_.reset();
@@ -547,21 +552,23 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     answer_body_ = std::string();
   }
 
-  /// Throws away the rest of a body that nobody wants.
-  void Discard(uint64_t bytes) {
+  /// Throws away the rest of a body that nobody wants, if there is one, before the next request.
+  void Discard() {
+    if (discard_ == 0) return NextRequest();
     phase_ = Phase::kDiscard;
     Arm(state_->options.linger_timeout);
-    DiscardSome(bytes);
+    DiscardSome();
   }
 
-  void DiscardSome(uint64_t bytes) {
-    const size_t here = static_cast<size_t>(std::min<uint64_t>(bytes, buffer_.size()));
+  void DiscardSome() {
+    const size_t here = static_cast<size_t>(std::min<uint64_t>(discard_, buffer_.size()));
     buffer_.Consume(here);
-    if (here == bytes) {
+    discard_ -= here;
+    if (discard_ == 0) {
       io_.Disarm();
       return NextRequest();
     }
-    ReadIntoBuffer([left = bytes - here](Connection& self) { self.DiscardSome(left); });
+    ReadIntoBuffer([](Connection& self) { self.DiscardSome(); });
   }
 
   // The end.
@@ -628,6 +635,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   bool without_body_ = false;  // the answer to HEAD
   bool wants_token_ = false;   // for a 401
   uint64_t paid_ = 0;          // bytes of the body budget
+  uint64_t discard_ = 0;       // bytes of the body that are still to come after its answer
 
   // Its answer; must stay until it is written.
   bool keep_alive_ = true;
