@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "cmd/config_fields.h"
+#include "cmd/config_ha.h"
 #include "cmd/config_sources.h"
 #include "cmd/units.h"
 #include "cmd/web_config.h"
@@ -35,6 +36,7 @@ constexpr auto kMinHalfLife = 1min;
 constexpr auto kMaxHalfLife = 365 * 24h;
 constexpr uint64_t kMinBody = kKiB;
 constexpr uint64_t kMaxBody = kGiB;
+constexpr uint64_t kMaxInflight = 1024 * kGiB;
 constexpr uint64_t kMaxLabelsPerSeries = 10'000;
 constexpr uint64_t kMinLabelName = 8;  // __name__ must pass
 constexpr uint64_t kMaxLabelName = 64 * kKiB;
@@ -101,27 +103,33 @@ FieldReader FilePath(std::string& out, const std::string& config_file) {
   };
 }
 
-Result<void> ReadRemoteWrite(const YamlValue& value, const std::string& config_file,
-                             Config& config) {
-  remote_write::Limits& out = config.remote_write;
-  std::optional<YamlValue> last_size;  // of the two, the one that stands last
-  const auto body_or_unpacked = [&last_size](uint64_t& size) -> FieldReader {
-    return [&last_size, read = Size(size, kMinBody, kMaxBody)](const YamlValue& field) {
-      last_size = field;
-      return read(field);
-    };
+/// Reads a size and notes where it stands.
+FieldReader NotedSize(uint64_t& out, uint64_t low, uint64_t high,
+                      std::optional<YamlValue>& last_size) {
+  return [&last_size, read = Size(out, low, high)](const YamlValue& field) {
+    last_size = field;
+    return read(field);
   };
+}
+
+/// `last_size`: of the sizes that depend on each other, the one that stands last.
+Result<void> ReadRemoteWrite(const YamlValue& value, const std::string& config_file, Config& config,
+                             std::optional<YamlValue>& last_size) {
+  remote_write::Limits& out = config.remote_write;
   uint64_t labels = out.max_labels;
   uint64_t name_bytes = out.max_label_name_bytes;
   uint64_t value_bytes = out.max_label_value_bytes;
   auto done = value.ReadMap(
-      {{"max_body_size", body_or_unpacked(out.max_body_bytes)},
-       {"max_unpacked_size", body_or_unpacked(out.max_unpacked_bytes)},
+      {{"max_body_size", NotedSize(out.max_body_bytes, kMinBody, kMaxBody, last_size)},
+       {"max_unpacked_size", NotedSize(out.max_unpacked_bytes, kMinBody, kMaxBody, last_size)},
        {"max_labels", WholeNumber(labels, 1, kMaxLabelsPerSeries)},
        {"max_label_name_length", WholeNumber(name_bytes, kMinLabelName, kMaxLabelName)},
        {"max_label_value_length", WholeNumber(value_bytes, 1, kMaxLabelValue)},
        {"max_future", Duration(out.max_future_ms, 0ms, kMaxFuture)},
-       {"bearer_token_file", FilePath(config.bearer_token_file, config_file)}});
+       {"bearer_token_file", FilePath(config.bearer_token_file, config_file)},
+
+       {"late", LatePolicy(config.engine.refuse_late)},
+       {"ha", [&config](const YamlValue& section) { return ReadHa(section, config.ha); }}});
   if (!done) return done;
   out.max_labels = labels;
   out.max_label_name_bytes = name_bytes;
@@ -133,6 +141,20 @@ Result<void> ReadRemoteWrite(const YamlValue& value, const std::string& config_f
                     FormatSize(out.max_unpacked_bytes), FormatSize(out.max_body_bytes)));
   }
   return {};
+}
+
+/// One request of the largest size must find room, else it would be refused for ever.
+Result<void> CheckInflight(const Config& config, const std::optional<YamlValue>& last_size) {
+  const remote_write::Limits& limits = config.remote_write;
+  if (!last_size ||
+      config.max_inflight_bytes >= limits.max_body_bytes + limits.max_unpacked_bytes) {
+    return {};
+  }
+  return last_size->Wrong(
+      fmt::format("max_inflight_size ({}) is less than max_body_size ({}) and max_unpacked_size "
+                  "({}) together, allowed: at least as much",
+                  FormatSize(config.max_inflight_bytes), FormatSize(limits.max_body_bytes),
+                  FormatSize(limits.max_unpacked_bytes)));
 }
 
 std::string DumpEstimation(Resource resource, const engine::EstimationOptions& options) {
@@ -175,6 +197,7 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
   auto root = ParseYaml(yaml, file_name);
   if (!root) return tl::unexpected(root.error());
   Config config;
+  std::optional<YamlValue> last_size;
   const auto done = root->ReadMap(
       {{"sources",
         [&config](const YamlValue& value) -> Result<void> {
@@ -186,12 +209,17 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
        {"estimation",
         [&config](const YamlValue& value) { return ReadEstimations(value, config.engine); }},
        {"remote_write",
-        [&](const YamlValue& value) { return ReadRemoteWrite(value, file_name, config); }},
-       {"limits", [&config](const YamlValue& value) {
+        [&](const YamlValue& value) {
+          return ReadRemoteWrite(value, file_name, config, last_size);
+        }},
+       {"limits", [&](const YamlValue& value) {
           return value.ReadMap(
-              {{"max_series", WholeNumber(config.engine.max_series, 1, kMaxSeries)}});
+              {{"max_series", WholeNumber(config.engine.max_series, 1, kMaxSeries)},
+               {"max_inflight_size",
+                NotedSize(config.max_inflight_bytes, kMinBody, kMaxInflight, last_size)}});
         }}});
   if (!done) return tl::unexpected(done.error());
+  if (auto good = CheckInflight(config, last_size); !good) return tl::unexpected(good.error());
   return config;
 }
 
@@ -216,7 +244,9 @@ std::string DumpConfig(const Config& config) {
                  limits.max_labels, limits.max_label_name_bytes, limits.max_label_value_bytes,
                  FormatDuration(std::chrono::milliseconds(limits.max_future_ms)),
                  YamlQuoted(config.bearer_token_file));
-  fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n", config.engine.max_series);
+  out.append(DumpHaAndLate(config.ha, config.engine.refuse_late));
+  fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n  max_inflight_size: {}\n",
+                 config.engine.max_series, FormatSize(config.max_inflight_bytes));
   return out;
 }
 

@@ -11,6 +11,7 @@
 
 #include "engine/options.h"
 #include "model/result.h"
+#include "remote_write/ha_options.h"
 #include "remote_write/limits.h"
 #include "workloads/sources.h"
 
@@ -25,6 +26,10 @@ struct Config {
   /// Tokens of which a write must bring one; empty: no token is asked for. A path in the file is
   /// taken from the file's directory.
   std::string bearer_token_file;
+  /// Memory of all request bodies under way and of what they unpack to; at least one request of the
+  /// largest size fits.
+  uint64_t max_inflight_bytes = 256ULL << 20;
+  remote_write::HaOptions ha;
 };
 
 /// Errors are kInvalidArgument, one line: `FILE:LINE: KEY: what was wrong, allowed: ...`.

@@ -1,5 +1,6 @@
 #include "cmd/daemon.h"
 
+#include <algorithm>
 #include <atomic>
 #include <random>
 #include <utility>
@@ -9,9 +10,11 @@
 #include "cmd/build_info.h"
 #include "engine/engine.h"
 #include "exporter/routes.h"
+#include "model/byte_budget.h"
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/log.h"
+#include "remote_write/ha_tracker.h"
 #include "remote_write/handler.h"
 #include "server/access.h"
 #include "server/server.h"
@@ -33,17 +36,33 @@ exporter::BuildInfo ExportedBuildInfo() {
           .compiler = std::string(build.compiler)};
 }
 
+/// How much of the memory in flight bodies may take as they come: half, so that what waits can be
+/// unpacked (it grows several times), and never so much that the largest could not be. Else bodies
+/// could take all of it, and no request would ever be finished.
+uint64_t BodyShare(const Config& config) {
+  const uint64_t whole = config.max_inflight_bytes;
+  return std::max(config.remote_write.max_body_bytes,
+                  std::min(whole / 2, whole - config.remote_write.max_unpacked_bytes));
+}
+
 }  // namespace
 
 class Daemon::Impl {
  public:
   Impl(const Flags& flags, const Config& config)
-      : clock_(flags.clock_start),
+      : inflight_(config.max_inflight_bytes, nullptr, &http_counters_.inflight_bytes_now),
+        bodies_(BodyShare(config), &inflight_),
+        clock_(flags.clock_start),
         config_yaml_(DumpConfig(config)),
         engine_(EngineOptions(flags, config), config.sources, clock_, engine_counters_),
+        ha_(config.ha),
         handler_(engine_, clock_, config.remote_write, remote_write_counters_,
                  {.accepting = [this] { return !stopping_.load(); },
-                  .jitter_seed = std::random_device{}()}) {}
+                  .inflight = &inflight_,
+                  .jitter_seed = std::random_device{}(),
+                  .ha = &ha_}) {
+    http_counters_.inflight_limit_bytes = static_cast<int64_t>(inflight_.max_bytes());
+  }
 
   Result<void> Listen(const Flags& flags, const Config& config) {
     auto access = server::Access::Open(AccessSourcesOf(flags, config), http_counters_, clock_);
@@ -61,12 +80,14 @@ class Daemon::Impl {
                           .started = clock_.Now(),
                           .storage_path = flags.storage_path,
                           .config_yaml = [this] { return config_yaml_; },
-                          .ready = [this] { return !stopping_.load(); }});
+                          .ready = [this] { return !stopping_.load(); },
+                          .ha = &ha_});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));
-    auto server = server::Server::Start({.listen_address = flags.web_listen_address},
-                                        std::move(routes), http_counters_, clock_, access_);
+    auto server =
+        server::Server::Start({.listen_address = flags.web_listen_address, .body_budget = &bodies_},
+                              std::move(routes), http_counters_, clock_, access_);
     if (!server) return tl::unexpected(server.error());
     server_ = std::move(*server);
     access_->Watch();
@@ -84,13 +105,16 @@ class Daemon::Impl {
   }
 
  private:
+  HttpCounters http_counters_;
+  ByteBudget inflight_;  // bodies and what they unpack to
+  ByteBudget bodies_;    // a share of it
   const SystemClock clock_;
   const std::string config_yaml_;
   RemoteWriteCounters remote_write_counters_;
-  HttpCounters http_counters_;
   EngineCounters engine_counters_;
   std::atomic<bool> stopping_{false};
   engine::Engine engine_;
+  remote_write::HaTracker ha_;
   remote_write::Handler handler_;
   std::shared_ptr<server::Access> access_;
   std::unique_ptr<server::Server> server_;

@@ -112,6 +112,10 @@ void CollectRemoteWrite(const RemoteWriteCounters& counters, const EngineCounter
       "tidemark_remote_write_series_rejected_total",
       "Entries of series refused for good, also those without samples, by reason.",
       counters.series_rejected);
+  families.AddCounter("tidemark_remote_write_series_without_replica_label_total",
+                      "Entries of series that no replica label marks as an HA pair's; 0 while "
+                      "copies of pairs are not told apart.",
+                      counters.series_without_replica);
   families.AddCounter("tidemark_remote_write_stale_markers_total",
                       "Samples that said that their series has ended.", counters.stale_markers);
   families.AddCounter("tidemark_remote_write_exemplars_total",
@@ -122,6 +126,13 @@ void CollectRemoteWrite(const RemoteWriteCounters& counters, const EngineCounter
                       "Metadata entries received; they are not used.", counters.metadata);
   families.AddCounter("tidemark_remote_write_received_bytes_total",
                       "Bytes of request bodies as they came, compressed.", counters.received_bytes);
+  Family refusals(prometheus::MetricType::Counter, "tidemark_remote_write_overload_refusals_total",
+                  "Requests answered 503 so that they come again, by what there was too much of.");
+  for (size_t i = 0; i < kRefusalCauseCount; ++i) {
+    refusals.Add(counters.overload_refusals[i],
+                 {{"cause", std::string(ToString(static_cast<RefusalCause>(i)))}});
+  }
+  families.Add(refusals);
   families.AddCounter("tidemark_remote_write_unpacked_bytes_total",
                       "Bytes of request bodies after decompression.", counters.unpacked_bytes);
   families.AddGauge("tidemark_remote_write_series", "Series that are known now.",
@@ -141,6 +152,14 @@ void CollectHttp(const HttpCounters& counters, Families& families) {
   families.Add(requests);
   families.AddGauge("tidemark_http_requests_in_flight", "HTTP requests being answered now.",
                     counters.requests_now);
+  families.AddGauge("tidemark_http_queued_requests", "HTTP requests that wait for a worker now.",
+                    counters.queued_requests_now);
+  families.AddGauge("tidemark_http_inflight_bytes",
+                    "Memory booked for bodies under way and for what they unpack to.",
+                    counters.inflight_bytes_now);
+  families.AddGauge("tidemark_http_inflight_limit_bytes",
+                    "What tidemark_http_inflight_bytes may be at most.",
+                    counters.inflight_limit_bytes);
   families.AddCounter("tidemark_http_connections_total", "Connections taken.",
                       counters.connections_total);
   families.AddCounter("tidemark_http_connections_refused_total",

@@ -7,6 +7,7 @@
 #include "exporter/content_negotiation.h"
 #include "exporter/daemon_metrics.h"
 #include "exporter/exposition.h"
+#include "exporter/ha_metrics.h"
 #include "exporter/process_stats.h"
 #include "exporter/recommendation_metrics.h"
 
@@ -46,6 +47,7 @@ struct Exporter {
     recommendations.Append(*snapshot, writer);
     AppendDaemonMetrics(sources.remote_write, sources.http, sources.engine, *snapshot,
                         sources.build, ReadProcessStats(), writer);
+    if (sources.ha != nullptr) AppendHaMetrics(sources.ha->HaClusters(), writer);
     writer.Finish();
     return response;
   }

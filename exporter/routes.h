@@ -15,6 +15,7 @@
 #include "exporter/build_info.h"
 #include "model/clock.h"
 #include "model/counters.h"
+#include "model/ha_status.h"
 #include "model/http.h"
 #include "model/snapshot.h"
 #include "model/workload_status.h"
@@ -35,6 +36,7 @@ struct Sources {
   std::string storage_path;                  ///< as configured
   std::function<std::string()> config_yaml;  ///< the configuration in force, secrets left out
   std::function<bool()> ready;               ///< recovery is done
+  const HaStatusReader* ha = nullptr;        ///< absent: no HA pairs are followed
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "model/sink.h"
 
@@ -13,6 +14,15 @@ namespace tidemark {
 using Counter = std::atomic<uint64_t>;
 /// Unix time in milliseconds; 0 = never.
 using TimestampGauge = std::atomic<int64_t>;
+
+/// Why a write that could be taken in later was answered 503.
+enum class RefusalCause : uint8_t {
+  kBytes,     ///< the memory for bodies and what they unpack to was used up
+  kQueue,     ///< too long a queue, of requests for a worker or of batches for a shard
+  kStopping,  ///< the daemon is stopping, or not ready yet
+};
+inline constexpr size_t kRefusalCauseCount = 3;
+std::string_view ToString(RefusalCause cause);
 
 struct RemoteWriteCounters {
   /// Requests by protocol version (index 0: 1.0, 1: 2.0) and status code, for the codes that are
@@ -32,7 +42,8 @@ struct RemoteWriteCounters {
   Counter exemplars{};
   Counter histograms{};
   Counter metadata{};
-  Counter received_bytes{};  ///< compressed
+  std::array<Counter, kRefusalCauseCount> overload_refusals{};  ///< requests answered 503
+  Counter received_bytes{};                                     ///< compressed
   Counter unpacked_bytes{};
   TimestampGauge highest_timestamp_ms{};
   TimestampGauge last_received_ms{};
@@ -50,6 +61,10 @@ struct HttpCounters {
   Counter requests_unauthorized{};  ///< answered 401
   Counter requests_rate_limited{};  ///< answered 429 by the web configuration's rate limit
   Counter password_checks{};        ///< hashes computed; what a cache knew is not counted
+  std::atomic<int64_t> queued_requests_now{};  ///< those that wait for a worker
+  /// Memory of bodies under way and of what they unpack to, and its bound.
+  std::atomic<int64_t> inflight_bytes_now{};
+  std::atomic<int64_t> inflight_limit_bytes{};
   std::atomic<int64_t> connections_now{};
   std::atomic<int64_t> requests_now{};
   /// Whether the web configuration and its files were good when last read: 1, 0, or -1 when there

@@ -44,14 +44,23 @@ struct HttpResponse {
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
 /// Looks at a request whose headers have come and whose body has not been read. An answer ends the
-/// request there and then (the body is never read, the connection is closed if one is under way);
-/// nothing lets it pass.
+/// request there and then (nobody sees the body: the server throws it away, or closes the
+/// connection if it is large); nothing lets it pass.
 using HttpAdmission = std::function<std::optional<HttpResponse>(const HttpRequest&)>;
 
 /// Adds to an answer what every answer of its route has to carry. Asked for all that the server
 /// answers to a request whose route is known, its own refusals included; must leave alone what
 /// stands there already. Must not throw.
 using HttpCompletion = std::function<void(const HttpRequest&, HttpResponse&)>;
+/// Why the server has no room for a request.
+enum class OverloadCause : uint8_t {
+  kBytes,  ///< the memory for bodies that are under way is used up
+  kQueue,  ///< requests wait too long for a worker
+};
+
+/// The answer to a request for which there is no room; nothing was done with it. Called before its
+/// body is read, while it is, or when it has waited too long. Must not throw.
+using HttpOverload = std::function<HttpResponse(const HttpRequest&, OverloadCause)>;
 
 /// One entry of the routing table.
 struct HttpRoute {
@@ -61,9 +70,13 @@ struct HttpRoute {
   HttpHandler handler;
   HttpAdmission admission;            ///< may be empty
   uint64_t max_body_bytes = 1 << 20;  ///< a larger body is answered 400 and the connection closed
-  HttpCompletion complete;            ///< may be empty
+  HttpCompletion complete = nullptr;  ///< may be empty
   /// Where bearer tokens are configured, this route wants one of them (or a user's password).
   bool wants_bearer_token = false;
+  /// Requests come in masses: they leave workers free for other routes, and are answered by
+  /// `overloaded` when they wait too long.
+  bool bulk = false;
+  HttpOverload overloaded = nullptr;  ///< empty: 503 with Retry-After
 };
 
 }  // namespace tidemark

@@ -24,7 +24,7 @@ class CanonicalWriter {
   /// Bytes that may be written over behind the last label.
   static constexpr size_t kSlackBytes = 32;
 
-  /// Texts lie in `source`, or anywhere after its end.
+  /// Texts lie within `source`.
   CanonicalWriter(char* out, std::string_view source)
       : out_(out),
         wide_until_(source.size() < kWide ? source.data() : source.data() + source.size() - kWide) {
@@ -65,17 +65,23 @@ class CanonicalWriter {
     out_ += text.size();
   }
 
-  /// Most texts are short, and their lengths differ: one copy that is always as wide costs less
-  /// than the branches that choose the right one. What it takes too much is overwritten next.
+  /// Most texts are short, and their lengths differ: copies that are always as wide cost less than
+  /// the branches that choose the right one. What they take too much is overwritten next.
   void CopyText(std::string_view text) {
-    if (text.size() <= kWide && text.data() < wide_until_) [[likely]] {
-      std::memcpy(out_, text.data(), kWide);
-    } else {
-      std::memcpy(out_, text.data(), text.size());
+    const char* from = text.data();
+    if (text.size() > kMostWide || from + text.size() > wide_until_) {
+      std::memcpy(out_, from, text.size());
+      return;
+    }
+    char* to = out_;
+    for (size_t left = text.size();; left -= kWide, from += kWide, to += kWide) {
+      std::memcpy(to, from, kWide);
+      if (left <= kWide) return;
     }
   }
 
   static constexpr size_t kWide = 32;
+  static constexpr size_t kMostWide = 4 * kWide;
   static_assert(kWide <= kSlackBytes);
 
   char* out_;

@@ -136,13 +136,18 @@ HttpRoute Handler::Route() {
   route.complete = [](const HttpRequest& request, HttpResponse& response) {
     AddWrittenCounts(request, {}, response);
   };
+  route.bulk = true;
+  route.overloaded = [this](const HttpRequest& request, OverloadCause cause) {
+    return Overloaded(request, cause);
+  };
   return route;
 }
 
 std::optional<HttpResponse> Handler::Admit(const HttpRequest& request) {
   if (auto refusal = RefuseUnsupported(request)) return refusal;
   if (options_.accepting && !options_.accepting()) {
-    return Unavailable(request, "not taking samples in at the moment; send them again later");
+    return Overload(request, RefusalCause::kStopping,
+                    "not taking samples in at the moment; send them again later");
   }
   if (request.content_length && *request.content_length > limits_.max_body_bytes) {
     HttpResponse response = Refuse(request, "too large", 400,
@@ -151,6 +156,20 @@ std::optional<HttpResponse> Handler::Admit(const HttpRequest& request) {
     return response;
   }
   return std::nullopt;
+}
+
+HttpResponse Handler::Overloaded(const HttpRequest& request, OverloadCause cause) {
+  switch (cause) {
+    case OverloadCause::kBytes:
+      return Overload(request, RefusalCause::kBytes,
+                      "overloaded: the memory for requests under way (limits.max_inflight_size) is "
+                      "used up; nothing was taken in, send the request again later");
+    case OverloadCause::kQueue: break;
+  }
+  return Overload(
+      request, RefusalCause::kQueue,
+      "overloaded: requests wait too long; nothing was taken in, send the request again "
+      "later");
 }
 
 HttpResponse Handler::Handle(const HttpRequest& request) {
@@ -178,6 +197,10 @@ std::optional<HttpResponse> Handler::RefuseUnsupported(const HttpRequest& reques
 }
 
 HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
+  const Result<uint64_t> claimed = ClaimedSize(request.body, limits_.max_unpacked_bytes);
+  if (!claimed) return Refuse(request, "undecodable", 400, claimed.error().message);
+  const std::optional<ByteHold> hold = ByteHold::Take(options_.inflight, *claimed);
+  if (!hold) return Overloaded(request, OverloadCause::kBytes);
   const Result<std::string_view> unpacked =
       UnpackBlock(request.body, limits_.max_unpacked_bytes, scratch.buffer);
   if (!unpacked) return Refuse(request, "undecodable", 400, unpacked.error().message);
@@ -217,9 +240,10 @@ HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
     Result<WriteVerdict> committed = batch->Commit();
     if (!committed) {
       const Error& error = committed.error();
-      if (error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kIo) {
-        return Unavailable(request, error.message);
+      if (error.code == ErrorCode::kUnavailable) {
+        return Overload(request, RefusalCause::kQueue, error.message);
       }
+      if (error.code == ErrorCode::kIo) return Unavailable(request, error.message);
       return Refuse(request, "failed", 500, error.message);
     }
     verdict = *std::move(committed);
@@ -273,6 +297,11 @@ HttpResponse Handler::Unavailable(const HttpRequest& request, std::string text) 
   const unsigned seconds = retry_after_.Seconds(request.Header("Retry-Attempt"));
   response.headers.push_back({"Retry-After", std::to_string(seconds)});
   return response;
+}
+
+HttpResponse Handler::Overload(const HttpRequest& request, RefusalCause cause, std::string text) {
+  ++counters_.overload_refusals[static_cast<size_t>(cause)];
+  return Unavailable(request, std::move(text));
 }
 
 void Handler::CountRequest(const HttpRequest& request, unsigned status) {

@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/byte_budget.h"
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/http.h"
@@ -43,9 +44,12 @@ namespace tidemark::remote_write {
 
 struct HandlerOptions {
   /// Asked before a body is read; false is answered 503. Empty: always true. Must be thread-safe.
-  std::function<bool()> accepting;
+  std::function<bool()> accepting = nullptr;
+  /// What bodies unpack to is booked here, by their claim and before it is reserved; a request for
+  /// which there is no room is answered 503. Null: not bounded. Must outlive the handler.
+  ByteBudget* inflight = nullptr;
   /// Spreads Retry-After; absent: exact.
-  std::optional<uint64_t> jitter_seed;
+  std::optional<uint64_t> jitter_seed = std::nullopt;
   /// Decides which copies of HA pairs are taken in; must outlive the handler. Null: no labels tell
   /// copies apart, all are taken in.
   HaTracker* ha = nullptr;
@@ -71,6 +75,8 @@ class Handler {
 
   /// Looks at the headers only.
   std::optional<HttpResponse> Admit(const HttpRequest& request);
+  /// Answers a request for which the server has no room.
+  HttpResponse Overloaded(const HttpRequest& request, OverloadCause cause);
   /// Answers a request whose body has come; looks at the headers again, so Admit may be left out.
   HttpResponse Handle(const HttpRequest& request);
 
@@ -83,6 +89,7 @@ class Handler {
   HttpResponse Refuse(const HttpRequest& request, std::string_view kind, unsigned status,
                       std::string text, const WrittenCounts& written = {});
   HttpResponse Unavailable(const HttpRequest& request, std::string text);
+  HttpResponse Overload(const HttpRequest& request, RefusalCause cause, std::string text);
   void CountRequest(const HttpRequest& request, unsigned status);
 
   SampleSink& sink_;

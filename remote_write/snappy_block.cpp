@@ -61,8 +61,7 @@ void UnpackBuffer::Trim() {
   capacity_ = 0;
 }
 
-Result<std::string_view> UnpackBlock(std::string_view block, uint64_t max_unpacked_bytes,
-                                     UnpackBuffer& buffer) {
+Result<uint64_t> ClaimedSize(std::string_view block, uint64_t max_unpacked_bytes) {
   if (block.empty()) {
     return Refuse(block, "body is empty: a snappy block has at least one byte");
   }
@@ -79,11 +78,18 @@ Result<std::string_view> UnpackBlock(std::string_view block, uint64_t max_unpack
                   fmt::format("body is not a snappy block: {} bytes cannot unpack to {} bytes",
                               block.size(), claimed));
   }
-  char* const unpacked = buffer.Reserve(claimed);
+  return claimed;
+}
+
+Result<std::string_view> UnpackBlock(std::string_view block, uint64_t max_unpacked_bytes,
+                                     UnpackBuffer& buffer) {
+  const Result<uint64_t> claimed = ClaimedSize(block, max_unpacked_bytes);
+  if (!claimed) return tl::unexpected(claimed.error());
+  char* const unpacked = buffer.Reserve(*claimed);
   if (!snappy::RawUncompress(block.data(), block.size(), unpacked)) {
     return Refuse(block, "body is not a snappy block, or it is cut or damaged");
   }
-  return std::string_view(unpacked, claimed);
+  return std::string_view(unpacked, *claimed);
 }
 
 }  // namespace tidemark::remote_write

@@ -30,6 +30,10 @@ class UnpackBuffer {
   size_t capacity_ = 0;
 };
 
+/// The size that a block claims to unpack to, if it is one that UnpackBlock would reserve; else its
+/// error. Reads the first bytes only.
+Result<uint64_t> ClaimedSize(std::string_view block, uint64_t max_unpacked_bytes);
+
 /// Unpacks `block` into `buffer`. The view is valid until the buffer is used or trimmed again.
 /// Nothing is reserved for a block that claims more than `max_unpacked_bytes`, or more than its
 /// length could ever unpack to. The message of an error (kInvalidArgument) says what is wrong and

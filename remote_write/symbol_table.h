@@ -45,7 +45,7 @@ class SymbolTable {
 
   /// Gives memory over kKeptSymbols back.
   void Trim() {
-    if (at_.capacity() > kKeptSymbols) at_ = {};
+    if (at_.capacity() > kKeptSymbols) at_ = std::vector<uint32_t>();
   }
 
  private:

@@ -115,7 +115,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     kHead,     // within a header block
     kRequest,  // headers have come: password, body or handler
     kWriting,
-    kLinger,  // answered; input is thrown away until the client has seen it
+    kDiscard,  // answered; the rest of the body is thrown away, then comes the next request
+    kLinger,   // answered; input is thrown away until the client has seen it
     kClosed,
   };
 
@@ -231,7 +232,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void NextRequest() {
     scanner_ = HeadScanner();
     phase_ = Phase::kIdle;
-    if (state_->stopping) return Close();  // the answer before said so
+    // The answer before may have said that the connection goes on.
+    if (state_->stopping) return Stream::kHasHandshake ? Linger(kQuietLinger) : Close();
     buffer_.Shrink();
     ReadHead();
   }
@@ -251,7 +253,6 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       phase_ = Phase::kHead;
       Arm(state_->options.header_deadline);
     } else if (phase_ == Phase::kIdle) {
-      if (answered_any_) idle_since_ = std::chrono::steady_clock::now().time_since_epoch().count();
       Arm(answered_any_ ? state_->options.idle_timeout : state_->options.header_deadline);
     }
     ReadIntoBuffer([](Connection& self) { self.ReadHead(); });
@@ -352,12 +353,25 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       return RefuseLargeBody(std::to_string(*request.content_length) + " bytes");
     }
     if (!body_to_come_) return Handle();
+    if (const std::optional<OverloadCause> cause = FindOverload()) return RefuseForLoad(*cause);
     Arm(state_->options.body_deadline);
     if (head_.chunked) chunks_.emplace(route_->max_body_bytes, state_->options.max_header_bytes);
     // A client that sends the body with the headers does not wait (RFC 9110 section 10.1.1).
     if (head_.expect_continue && buffer_.empty()) return SendContinue();
     ReadBody();
   }
+
+  /// Whether there is room for the body that is about to come.
+  std::optional<OverloadCause> FindOverload() const {
+    const uint64_t announced = head_.request.content_length.value_or(kBodyStep);
+    if (!state_->body_budget.HasRoom(announced)) return OverloadCause::kBytes;
+    if (route_->bulk && state_->handlers.BulkDelay() > state_->options.max_bulk_delay) {
+      return OverloadCause::kQueue;
+    }
+    return std::nullopt;
+  }
+
+  void RefuseForLoad(OverloadCause cause) { Answer(CallOverloaded(*route_, head_.request, cause)); }
 
   void RefuseLargeBody(const std::string& size) {
     Refuse({400, "the request body of " + size + " is over the limit of " +
@@ -383,10 +397,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void ReadAnnounced() {
     std::string& body = head_.request.body;
     const size_t wanted = static_cast<size_t>(*head_.request.content_length);
-    const size_t here = std::min(wanted - body.size(), buffer_.size());
+    const size_t here = std::min(wanted, buffer_.size());
+    if (!GrowBody(here, wanted)) return RefuseForLoad(OverloadCause::kBytes);
     body.append(buffer_.View().substr(0, here));
     buffer_.Consume(here);
-    if (!PayForBody()) return RefuseForMemory();
     ReadRestOfAnnounced();
   }
 
@@ -395,11 +409,11 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void ReadRestOfAnnounced() {
     std::string& body = head_.request.body;
     const size_t had = body.size();
-    const size_t step =
-        std::min(static_cast<size_t>(*head_.request.content_length) - had, kBodyStep);
+    const size_t wanted = static_cast<size_t>(*head_.request.content_length);
+    const size_t step = std::min(wanted - had, kBodyStep);
     if (step == 0) return Handle();
+    if (!GrowBody(had + step, wanted)) return RefuseForLoad(OverloadCause::kBytes);
     body.resize(had + step);
-    if (!PayForBody()) return RefuseForMemory();
     ReadSome(boost::asio::buffer(body.data() + had, step), [had](Connection& self, size_t bytes) {
       self.head_.request.body.resize(had + bytes);
       self.ReadRestOfAnnounced();
@@ -407,9 +421,12 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   }
 
   void ReadChunks() {
+    const size_t most = static_cast<size_t>(route_->max_body_bytes);
+    if (!GrowBody(std::min(head_.request.body.size() + buffer_.size(), most), most)) {
+      return RefuseForLoad(OverloadCause::kBytes);
+    }
     const ChunkedBody::Step step = chunks_->Feed(buffer_.View(), head_.request.body);
     buffer_.Consume(step.consumed);
-    if (!PayForBody()) return RefuseForMemory();
     switch (step.state) {
       case ChunkedBody::State::kComplete: return Handle();
       case ChunkedBody::State::kTooLarge: return RefuseLargeBody("unknown length");
@@ -420,24 +437,41 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     }
   }
 
-  /// Books the memory that the body has come to hold. It may be larger than the budget by that one
-  /// step.
-  bool PayForBody() {
-    const size_t capacity = head_.request.body.capacity();
-    if (capacity <= paid_) return true;
+  /// Room for `size` bytes of the body, by doubling up to `most`. It is booked before it is there;
+  /// false when there is no more. Not left to std::string, which would double past `most`: the
+  /// largest body allowed must fit a budget of its size.
+  bool GrowBody(size_t size, size_t most) {
+    std::string& body = head_.request.body;
+    if (size <= body.capacity()) return true;
+    const size_t capacity = std::min(std::max(size, 2 * body.capacity()), most);
     if (!state_->body_budget.TryTake(capacity - paid_)) return false;
     paid_ = capacity;
+    std::string larger;
+    larger.reserve(capacity);
+    larger.append(body);
+    body.swap(larger);
     return true;
   }
-
-  void RefuseForMemory() { Answer(Overloaded("too many request bodies at a time; send again")); }
 
   // One request: handler and answer.
 
   void Handle() {
     io_.Disarm();
     body_to_come_ = false;
-    Answer(CallHandler(*route_, head_.request));
+    // Nothing touches the request while it is away: only Close can come in between.
+    state_->handlers.Post(route_->bulk, [self = this->shared_from_this()](
+                                            HandlerPool::Duration waited) {
+      boost::asio::post(self->io_.executor(), [self, response = self->Respond(waited)]() mutable {
+        if (self->phase_ != Phase::kClosed) self->Answer(std::move(response));
+      });
+    });
+  }
+
+  HttpResponse Respond(HandlerPool::Duration waited) const {
+    if (route_->bulk && waited > state_->options.max_bulk_wait) {
+      return CallOverloaded(*route_, head_.request, OverloadCause::kQueue);
+    }
+    return CallHandler(*route_, head_.request);
   }
 
   /// Books the memory of an answer until it is read. Small ones are free, so that every client can
@@ -459,7 +493,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     phase_ = Phase::kWriting;
     Arm(state_->options.write_deadline);
     keep_alive_ =
-        head_.keep_alive && !response.close && !body_to_come_ && !state_->stopping && !evicted_;
+        head_.keep_alive && !response.close && CanDiscard() && !state_->stopping && !evicted_;
     if (state_->access) AddHeaders(state_->access->Rules()->headers, response);
     ++state_->counters.requests_by_class[response.status / 100];
     answer_head_ = FormatAnswerHead(response, keep_alive_, state_->clock.Now());
@@ -473,28 +507,61 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     });
   }
 
+  /// Whether what is still to come of the body is short and bound to come. A client that was not
+  /// told to continue may leave it out.
+  bool CanDiscard() const {
+    if (!body_to_come_) return true;
+    return !head_.chunked && !head_.expect_continue &&
+           BytesToCome() <= state_->options.discard_bytes;
+  }
+  uint64_t BytesToCome() const {
+    if (!body_to_come_ || head_.chunked) return 0;
+    return head_.request.content_length.value_or(0) - head_.request.body.size();
+  }
+
   void OnAnswered(const Code& error) {
     io_.Disarm();
+    const uint64_t to_come = BytesToCome();
     const bool unread = body_to_come_ || !buffer_.empty();
-    EndRequest();
     answered_any_ = true;
+    if (!error && keep_alive_ && buffer_.empty()) {
+      idle_since_ = std::chrono::steady_clock::now().time_since_epoch().count();
+    }
+    EndRequest();
     if (error) return Close();
-    if (keep_alive_) return NextRequest();
+    if (keep_alive_) return to_come > 0 ? Discard(to_come) : NextRequest();
     Linger(unread ? state_->options.linger_timeout : kQuietLinger);
   }
 
   /// Lets go of everything that belongs to the request.
   void EndRequest() {
+    head_ = RequestHead();
     state_->body_budget.Give(std::exchange(paid_, 0));
     state_->answer_budget.Give(std::exchange(answer_paid_, 0));
     if (std::exchange(in_request_, false)) --state_->counters.requests_now;
-    head_ = RequestHead();
     chunks_.reset();
     route_ = nullptr;
     without_body_ = false;
     body_to_come_ = false;
     answer_head_ = std::string();
     answer_body_ = std::string();
+  }
+
+  /// Throws away the rest of a body that nobody wants.
+  void Discard(uint64_t bytes) {
+    phase_ = Phase::kDiscard;
+    Arm(state_->options.linger_timeout);
+    DiscardSome(bytes);
+  }
+
+  void DiscardSome(uint64_t bytes) {
+    const size_t here = static_cast<size_t>(std::min<uint64_t>(bytes, buffer_.size()));
+    buffer_.Consume(here);
+    if (here == bytes) {
+      io_.Disarm();
+      return NextRequest();
+    }
+    ReadIntoBuffer([left = bytes - here](Connection& self) { self.DiscardSome(left); });
   }
 
   // The end.

@@ -46,6 +46,22 @@ std::optional<HttpResponse> CallAdmission(const HttpRoute& route, const HttpRequ
   }
 }
 
+HttpResponse CallOverloaded(const HttpRoute& route, const HttpRequest& request,
+                            OverloadCause cause) {
+  if (!route.overloaded) {
+    return Overloaded(cause == OverloadCause::kBytes
+                          ? "too many request bodies at a time; send again"
+                          : "too many requests at a time; send again");
+  }
+  try {
+    return Checked(route, route.overloaded(request, cause));
+  } catch (const std::exception& error) {
+    return HandlerFailed(route, error.what());
+  } catch (...) {
+    return HandlerFailed(route, "unknown exception");
+  }
+}
+
 HttpResponse ClosingText(unsigned status, std::string text) {
   HttpResponse response = HttpResponse::Text(status, std::move(text));
   response.close = true;

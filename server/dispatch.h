@@ -15,10 +15,15 @@ HttpResponse CallHandler(const HttpRoute& route, const HttpRequest& request);
 /// The admission's answer, if it has one; 500 as above.
 std::optional<HttpResponse> CallAdmission(const HttpRoute& route, const HttpRequest& request);
 
+/// The route's answer to overload, by default Overloaded(); 500 as above.
+HttpResponse CallOverloaded(const HttpRoute& route, const HttpRequest& request,
+                            OverloadCause cause);
+
 /// An answer of the server itself after which the connection is closed.
 HttpResponse ClosingText(unsigned status, std::string text);
 
-/// 503 with Retry-After: the same request may be sent again, soon.
+/// 503 with Retry-After, after which the connection is closed: the same request may be sent again,
+/// soon.
 HttpResponse Overloaded(std::string text);
 
 }  // namespace tidemark::server

@@ -6,16 +6,20 @@
 #include <cstdint>
 #include <string>
 
+#include "model/byte_budget.h"
+
 namespace tidemark::server {
 
 struct Options {
   /// "host:port"; IPv6 in brackets; no host = all interfaces, IPv4 and IPv6; port 0 = any free one.
   std::string listen_address = "0.0.0.0:9849";
 
-  /// Threads that read, run handlers and write; 0 = four times the number of cores, at least 16.
-  /// Handlers may wait (for the verdicts on a write); while all workers are in handlers, nothing
-  /// else moves.
+  /// Threads that run handlers; 0 = four times the number of cores, at least 16. Handlers may wait
+  /// (for the verdicts on a write). Bulk routes leave an eighth of them, at least one, to the
+  /// others.
   unsigned worker_threads = 0;
+  /// Threads that read, run admissions and write; 0 = two times the number of cores, at least 4.
+  unsigned io_threads = 0;
 
   /// Request line and headers together, with the empty line that ends them. More is answered 431.
   size_t max_header_bytes = 16 << 10;
@@ -36,9 +40,19 @@ struct Options {
   /// A connection over this takes the place of the one that has been idle longest between two
   /// requests; if none is idle, it is answered 503 and closed.
   size_t max_connections = 1024;
-  /// Memory of all request bodies that are being received or handled. A request that would pass it
-  /// is answered 503, so that the sender comes back.
+  /// Memory of all request bodies that are being received or handled: the budget they are booked
+  /// on, which may be shared and must outlive the server, or null for one of
+  /// `max_body_bytes_in_flight`. A request that would pass it is answered 503, so that the sender
+  /// comes back: before its body is read if its length is announced, else when the body has grown
+  /// to that.
+  ByteBudget* body_budget = nullptr;
   uint64_t max_body_bytes_in_flight = 512 << 20;
+  /// Requests of bulk routes are refused before their body is read while those that wait for a
+  /// worker do so for longer than the first, and after it when they have waited longer than the
+  /// second: senders give a request up after 30 s (Prometheus' remote_timeout), and work on it is
+  /// then lost.
+  std::chrono::milliseconds max_bulk_delay = std::chrono::seconds(1);
+  std::chrono::milliseconds max_bulk_wait = std::chrono::seconds(8);
   /// Memory of all answers that wait for clients to read them, for answers that are not small. One
   /// that would pass it is replaced by a 503, unless no other waits.
   uint64_t max_answer_bytes_in_flight = 512 << 20;
@@ -54,6 +68,11 @@ struct Options {
   /// connection, and the answer is lost with it.
   std::chrono::milliseconds linger_timeout = std::chrono::seconds(5);
   uint64_t linger_bytes = 32 << 20;
+  /// Where no more than this of an announced body is to come, it is read and thrown away within the
+  /// same time, and the connection kept: a sender that is told to wait need not connect again.
+  /// Takes the largest bodies that Prometheus' usual settings make (10,000 samples are about 750
+  /// KB).
+  uint64_t discard_bytes = 1 << 20;
 };
 
 }  // namespace tidemark::server

@@ -20,6 +20,11 @@ namespace {
 
 constexpr size_t kMinHeaderBytes = 256;
 constexpr unsigned kMinWorkers = 16;
+constexpr unsigned kMinIoThreads = 4;
+
+unsigned Threads(unsigned wanted, unsigned per_core, unsigned least) {
+  return wanted > 0 ? wanted : std::max(least, per_core * std::thread::hardware_concurrency());
+}
 
 std::optional<std::string> FindProblem(const Options& options) {
   if (options.max_header_bytes < kMinHeaderBytes) {
@@ -50,13 +55,14 @@ class Server::Impl {
 
   Result<void> Start() {
     if (Result<void> listening = acceptor_.Listen(); !listening) return listening;
-    unsigned count = state_->options.worker_threads;
-    if (count == 0) count = std::max(kMinWorkers, 4 * std::thread::hardware_concurrency());
+    const unsigned workers = Threads(state_->options.worker_threads, 4, kMinWorkers);
+    const unsigned readers = Threads(state_->options.io_threads, 2, kMinIoThreads);
     try {
-      for (unsigned i = 0; i < count; ++i) workers_.emplace_back([this] { Work(); });
+      state_->handlers.Start(workers);
+      for (unsigned i = 0; i < readers; ++i) readers_.emplace_back([this] { Read(); });
     } catch (const std::system_error& error) {
-      return Fail(ErrorCode::kInternal, "cannot start " + std::to_string(count) +
-                                            " worker threads of the HTTP server: " + error.what());
+      return Fail(ErrorCode::kInternal, "cannot start " + std::to_string(workers + readers) +
+                                            " threads of the HTTP server: " + error.what());
     }
     return {};
   }
@@ -64,7 +70,7 @@ class Server::Impl {
   void Stop() {
     const std::lock_guard lock(stop_mutex_);
     if (std::exchange(stopped_, true)) return;
-    if (!workers_.empty()) {
+    if (!readers_.empty()) {
       state_->stopping = true;
       acceptor_.Close();
       for (SessionRegistry* registry : {&state_->served, &state_->refused}) {
@@ -82,14 +88,15 @@ class Server::Impl {
     }
     work_.reset();
     context_.stop();
-    for (std::thread& worker : workers_) worker.join();
+    for (std::thread& reader : readers_) reader.join();
+    state_->handlers.Stop();
   }
 
   uint16_t port() const { return acceptor_.endpoint().port(); }
   std::string address() const { return FormatEndpoint(acceptor_.endpoint()); }
 
  private:
-  void Work() {
+  void Read() {
     for (;;) {
       try {
         context_.run();
@@ -106,7 +113,7 @@ class Server::Impl {
   boost::asio::io_context context_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   Acceptor acceptor_;
-  std::vector<std::thread> workers_;
+  std::vector<std::thread> readers_;
   std::mutex stop_mutex_;
   bool stopped_ = false;
 };

@@ -4,8 +4,9 @@
 // It keeps connections alive, takes pipelined requests one after the other, chunked bodies and
 // Expect: 100-continue. HEAD is answered through the GET handler of the route (which sees the
 // method GET) unless the route names HEAD itself. The order for each request: headers, rate limit
-// (429), credentials (401), route (404, 405), admission, announced length, 100 Continue, body,
-// handler. An answer that comes before the end of the body closes the connection.
+// (429), credentials (401), route (404, 405), admission, announced length, room (503), 100
+// Continue, body, handler. After an answer that comes before the end of the body, a short rest of
+// it is thrown away; if it is long, or its length is not known, the connection is closed.
 //
 // With a certificate in the access rules it speaks TLS only. The rules are asked anew for each
 // connection (certificate, client policy) and each request (users, tokens, headers).
@@ -29,8 +30,9 @@
 
 namespace tidemark::server {
 
-/// Thread-safe. Handlers and admissions are called on the server's workers, many at a time, never
-/// twice for one request; if one throws, the answer is 500 and a line is logged.
+/// Thread-safe. Handlers and admissions are called many at a time, never twice for one request; if
+/// one throws, the answer is 500 and a line is logged. Handlers run on workers of their own and may
+/// wait; admissions run where all connections are read and must not.
 class Server {
  public:
   /// Binds, listens and serves. `counters` (which other servers may share) and `clock` (for the

@@ -15,6 +15,7 @@
 #include "model/clock.h"
 #include "model/counters.h"
 #include "server/access.h"
+#include "server/handler_pool.h"
 #include "server/options.h"
 #include "server/password_verifier.h"
 #include "server/router.h"
@@ -69,8 +70,10 @@ struct ServerState {
         clock(wall_clock),
         access(std::move(server_access)),
         verifier(http_counters, options.password_threads),
-        body_budget(options.max_body_bytes_in_flight),
-        answer_budget(options.max_answer_bytes_in_flight) {}
+        own_body_budget(options.max_body_bytes_in_flight),
+        body_budget(options.body_budget ? *options.body_budget : own_body_budget),
+        answer_budget(options.max_answer_bytes_in_flight),
+        handlers(http_counters) {}
 
   const Options options;
   const Router router;
@@ -78,8 +81,10 @@ struct ServerState {
   const Clock& clock;
   const std::shared_ptr<const Access> access;  ///< null: open to all
   PasswordVerifier verifier;                   ///< stopped before the context of the connections
-  ByteBudget body_budget;
+  ByteBudget own_body_budget;
+  ByteBudget& body_budget;
   ByteBudget answer_budget;
+  HandlerPool handlers;
   SessionRegistry served;   ///< connections within the limit
   SessionRegistry refused;  ///< connections over it that are being told so
   std::atomic<bool> stopping = false;

@@ -25,7 +25,7 @@ constexpr std::string_view kQuantities =
     "Ei, as in 250m or 128Mi";
 constexpr std::string_view kRemoteWriteKeys =
     "max_body_size, max_unpacked_size, max_labels, max_label_name_length, max_label_value_length, "
-    "max_future";
+    "max_future, late, ha";
 constexpr std::string_view kTopKeys = "sources, estimation, remote_write, limits";
 constexpr std::string_view kMetricNames =
     "letters, digits and _ : . / -, not beginning with a digit; labels belong into selector";
@@ -63,8 +63,10 @@ const BadConfig kBadConfigs[] = {
     {"limits:\n  max_series: 1\n max_labels: 2\n", "3: this is not YAML: end of map not found", ""},
     {"limits: \"open\n", "2: this is not YAML: a quoted text is not closed", ""},
     {"%YAML 2.0\n---\nlimits: {}\n", "1: this is not YAML: YAML major version too large", ""},
-    {"limits: 5\n", "1: limits: 5 is not a map, allowed: the keys max_series", ""},
-    {"limits: [max_series]\n", "1: limits: a list is not a map, allowed: the keys max_series", ""},
+    {"limits: 5\n", "1: limits: 5 is not a map, allowed: the keys max_series, max_inflight_size",
+     ""},
+    {"limits: [max_series]\n",
+     "1: limits: a list is not a map, allowed: the keys max_series, max_inflight_size", ""},
     {"limits:\n  max_series: 0\n",
      "2: limits.max_series: 0 is out of range, allowed: 1 <= x <= 1000000000", ""},
     {"limits:\n  max_series: -5\n",
@@ -92,7 +94,8 @@ const BadConfig kBadConfigs[] = {
     {"limits:\n  max_series: [1]\n",
      "2: limits.max_series: a list is not a whole number, allowed: 1 <= x <= 1000000000", ""},
     {"limits:\n  max_serie: 10\n",
-     "2: limits.max_serie: there is no such key (did you mean max_series?), allowed: max_series",
+     "2: limits.max_serie: there is no such key (did you mean max_series?), allowed: max_series, "
+     "max_inflight_size",
      ""},
     {"estimation:\n  cpu:\n    percentile: 1.5\n",
      "3: estimation.cpu.percentile: 1.5 is out of range, allowed: 0 < x <= 1", ""},
@@ -172,6 +175,16 @@ const BadConfig kBadConfigs[] = {
      "3: remote_write.max_body_size: max_unpacked_size (8MB) is less than max_body_size (16MB), "
      "allowed: at least as much",
      ""},
+    {"limits: {max_inflight_size: 47MB}\n",
+     "1: limits.max_inflight_size: max_inflight_size (47MB) is less than max_body_size (16MB) and "
+     "max_unpacked_size (32MB) together, allowed: at least as much",
+     ""},
+    {"limits: {max_inflight_size: 1GB}\nremote_write:\n  max_unpacked_size: 1GB\n",
+     "3: remote_write.max_unpacked_size: max_inflight_size (1GB) is less than max_body_size (16MB) "
+     "and max_unpacked_size (1GB) together, allowed: at least as much",
+     ""},
+    {"limits: {max_inflight_size: 2000GB}\n",
+     "1: limits.max_inflight_size: 2000GB is out of range, allowed: 1KB <= x <= 1TB", ""},
     {"remote_write:\n  max_labels: 0\n",
      "2: remote_write.max_labels: 0 is out of range, allowed: 1 <= x <= 10000", ""},
     {"remote_write:\n  max_label_name_length: 4\n",
@@ -188,6 +201,38 @@ const BadConfig kBadConfigs[] = {
     {"remote_write:\n  max_bodysize: 1MB\n",
      "2: remote_write.max_bodysize: there is no such key (did you mean max_body_size?), allowed: ",
      kRemoteWriteKeys},
+    {"remote_write:\n  late: drop\n",
+     "2: remote_write.late: there is no policy drop, allowed: ignore, refuse", ""},
+    {"remote_write:\n  late: [ignore]\n",
+     "2: remote_write.late: a list is not text, allowed: one word or quoted text", ""},
+    {"remote_write:\n  ha: on\n", "2: remote_write.ha: on is not a map, allowed: the keys ",
+     "cluster_labels, replica_labels, failover_timeout, max_clusters, max_replicas"},
+    {"remote_write:\n  ha:\n    replica_labels: __replica__\n",
+     "3: remote_write.ha.replica_labels: __replica__ is not a list, allowed: a list of at most 16 "
+     "items",
+     ""},
+    {"remote_write:\n  ha:\n    replica_labels: [a, a]\n",
+     "3: remote_write.ha.replica_labels[1]: a stands here twice, allowed: each label once", ""},
+    {"remote_write:\n  ha:\n    replica_labels: [\"\"]\n",
+     "3: remote_write.ha.replica_labels[0]: it is empty, allowed: the name of a label", ""},
+    {"remote_write:\n  ha:\n    cluster_labels: [__name__]\n",
+     "3: remote_write.ha.cluster_labels[0]: every series has it, allowed: the name of another "
+     "label",
+     ""},
+    {"remote_write:\n  ha:\n    replica_labels: [cluster]\n",
+     "3: remote_write.ha.replica_labels: cluster is among both cluster_labels and replica_labels, "
+     "allowed: in one of them",
+     ""},
+    {"remote_write:\n  ha:\n    failover_timeout: 0s\n",
+     "3: remote_write.ha.failover_timeout: 0s is out of range, allowed: 1s <= x <= 1d", ""},
+    {"remote_write:\n  ha:\n    max_clusters: 0\n",
+     "3: remote_write.ha.max_clusters: 0 is out of range, allowed: 1 <= x <= 100000", ""},
+    {"remote_write:\n  ha:\n    max_replicas: 1\n",
+     "3: remote_write.ha.max_replicas: 1 is out of range, allowed: 2 <= x <= 1000", ""},
+    {"remote_write:\n  ha:\n    replica_label: a\n",
+     "3: remote_write.ha.replica_label: there is no such key (did you mean replica_labels?), "
+     "allowed: ",
+     "cluster_labels, replica_labels, failover_timeout, max_clusters, max_replicas"},
     {"sources: {}\n", "1: sources: a map is not a list, allowed: a list of at most 1000 items", ""},
     {"sources: none\n", "1: sources: none is not a list, allowed: a list of at most 1000 items",
      ""},

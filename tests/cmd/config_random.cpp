@@ -97,10 +97,23 @@ Config RandomConfig(std::mt19937_64& random) {
   limits.max_body_bytes = static_cast<uint64_t>(Between(random, 1 << 10, 1 << 30));
   limits.max_unpacked_bytes =
       static_cast<uint64_t>(Between(random, static_cast<int64_t>(limits.max_body_bytes), 1 << 30));
+  config.max_inflight_bytes = static_cast<uint64_t>(
+      Between(random, static_cast<int64_t>(limits.max_body_bytes + limits.max_unpacked_bytes),
+              int64_t{1} << 40));
   limits.max_labels = static_cast<size_t>(Between(random, 1, 10'000));
   limits.max_label_name_bytes = static_cast<size_t>(Between(random, 8, 65'536));
   limits.max_label_value_bytes = static_cast<size_t>(Between(random, 1, 1 << 20));
   limits.max_future_ms = Between(random, 0, 24 * 3600 * 1000);
+  config.engine.refuse_late = Coin(random);
+  config.ha.failover_timeout_ms = Between(random, 1000, 24 * 3600 * 1000);
+  config.ha.max_clusters = static_cast<size_t>(Between(random, 1, 100'000));
+  config.ha.max_replicas = static_cast<size_t>(Between(random, 2, 1000));
+  config.ha.cluster_labels.clear();
+  config.ha.replica_labels.clear();
+  for (int64_t i = Between(random, 0, 3); i > 0; --i) {
+    config.ha.cluster_labels.push_back("c: \"" + std::to_string(i));
+    config.ha.replica_labels.push_back("__r" + std::to_string(i) + "__");
+  }
   return config;
 }
 
@@ -112,13 +125,19 @@ bool SameConfig(const Config& a, const Config& b) {
     if (estimation(a.engine.estimation[i]) != estimation(b.engine.estimation[i])) return false;
   }
   const auto engine = [](const engine::Options& o) {
-    return std::tie(o.shards, o.queue_batches, o.max_series, o.eval_interval_ms);
+    return std::tie(o.shards, o.queue_batches, o.max_series, o.eval_interval_ms, o.refuse_late);
   };
   const auto limits = [](const remote_write::Limits& l) {
     return std::tie(l.max_body_bytes, l.max_unpacked_bytes, l.max_labels, l.max_label_name_bytes,
                     l.max_label_value_bytes, l.max_future_ms);
   };
-  return engine(a.engine) == engine(b.engine) && limits(a.remote_write) == limits(b.remote_write) &&
+  const auto ha = [](const remote_write::HaOptions& h) {
+    return std::tie(h.cluster_labels, h.replica_labels, h.failover_timeout_ms, h.max_clusters,
+                    h.max_replicas);
+  };
+  return engine(a.engine) == engine(b.engine) && ha(a.ha) == ha(b.ha) &&
+         a.max_inflight_bytes == b.max_inflight_bytes &&
+         limits(a.remote_write) == limits(b.remote_write) &&
          std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                     SameSource);
 }

@@ -76,8 +76,16 @@ remote_write:
   max_label_name_length: 200
   max_label_value_length: 2000
   max_future: 90s
+  late: refuse
+  ha:
+    cluster_labels: [cluster, prometheus]
+    replica_labels: [prometheus_replica, "__replica__"]
+    failover_timeout: 45s
+    max_clusters: 10
+    max_replicas: 3
 limits:
   max_series: 1000
+  max_inflight_size: 1GB
 )");
   const auto& [cpu, memory, gpu_utilization, gpu_memory] = config.engine.estimation;
   CHECK(cpu.percentile == 0.95);
@@ -104,7 +112,16 @@ limits:
   CHECK(config.remote_write.max_label_name_bytes == 200);
   CHECK(config.remote_write.max_label_value_bytes == 2000);
   CHECK(config.remote_write.max_future_ms == 90'000);
+  CHECK(config.engine.refuse_late);
+  CHECK(config.ha.cluster_labels == std::vector<std::string>{"cluster", "prometheus"});
+  CHECK(config.ha.replica_labels == std::vector<std::string>{"prometheus_replica", "__replica__"});
+  CHECK(config.ha.failover_timeout_ms == 45'000);
+  CHECK(config.ha.max_clusters == 10);
+  CHECK(config.ha.max_replicas == 3);
+  CHECK_FALSE(Good("remote_write: {late: ignore}").engine.refuse_late);
+  CHECK(Good("remote_write: {ha: {replica_labels: []}}").ha.replica_labels.empty());
   CHECK(config.engine.max_series == 1000);
+  CHECK(config.max_inflight_bytes == 1024u << 20);
 }
 
 TEST_CASE("A source is read with all its keys", "[cmd][config]") {
@@ -212,8 +229,16 @@ remote_write:
   max_label_name_length: 1024
   max_label_value_length: 4096
   max_future: 10m
+  late: ignore
+  ha:
+    cluster_labels: ["cluster"]
+    replica_labels: ["__replica__"]
+    failover_timeout: 30s
+    max_clusters: 1000
+    max_replicas: 16
 limits:
   max_series: 5000000
+  max_inflight_size: 256MB
 )");
 }
 

@@ -284,3 +284,26 @@ TEST_CASE("the minimum of a pod is split over its containers and shown beside th
     CHECK(bench.Find("db", container, Resource::kCpu)->recommended_request == 0.05);
   }
 }
+
+TEST_CASE("restarts hidden by higher values are seen with start times", "[engine][advice]") {
+  // A container that is killed after each scrape and spends a little more than the time before.
+  const auto recommended = [](bool with_start, uint64_t& resets) {
+    Bench bench;
+    bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
+    for (int i = 0; i < 60; ++i) {
+      const int64_t at = kT0 + i * 30'000LL;
+      const int64_t start = with_start ? at - 29'000 : 0;
+      bench.Put({{Cpu("db-0"), {{at, 30 + 0.01 * i, start}}}});
+    }
+    resets = bench.counters.counter_resets;
+    const auto cpu = bench.Find("db", "app", Resource::kCpu);
+    REQUIRE(cpu);
+    return *cpu->model_request;
+  };
+  uint64_t resets = 0;
+  // 30 core-seconds in 30 seconds, up to the end of their bucket.
+  CHECK(recommended(true, resets) == Approx(1.04).epsilon(0.05));
+  CHECK(resets == 59);
+  CHECK(recommended(false, resets) < 0.1);
+  CHECK(resets == 0);
+}

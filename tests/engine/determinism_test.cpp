@@ -131,6 +131,7 @@ std::string ReadFile(const std::string& path) {
 struct Body {
   std::string bytes;
   int64_t arrived_ms;
+  bool v2 = false;
 };
 
 std::string ReplayBodies(const std::vector<Body>& bodies, size_t shards, Arrival arrival) {
@@ -145,7 +146,10 @@ std::string ReplayBodies(const std::vector<Body>& bodies, size_t shards, Arrival
     HttpRequest request;
     request.method = "POST";
     request.path = "/api/v1/write";
-    request.headers = {{"Content-Type", "application/x-protobuf"}, {"Content-Encoding", "snappy"}};
+    request.headers = {
+        {"Content-Type", body.v2 ? "application/x-protobuf;proto=io.prometheus.write.v2.Request"
+                                 : "application/x-protobuf"},
+        {"Content-Encoding", "snappy"}};
     request.body = body.bytes;
     REQUIRE(handler.Handle(request).status == 204);
     if (arrival == Arrival::kOverTime) bench.engine.Tick();
@@ -186,4 +190,33 @@ TEST_CASE("shards and arrival change no line of recorded traffic", "[engine][det
     CHECK(ReplayBodies(bodies, shards, Arrival::kAtOnce) == expected);
     CHECK(ReplayBodies(bodies, shards, Arrival::kOverTime) == expected);
   }
+}
+
+TEST_CASE("the same data over 1.0 and 2.0 give the same lines", "[engine][determinism]") {
+  const char* other = std::getenv("TIDEMARK_PAYLOADS");
+  const std::string folder = other != nullptr ? std::string(other) : TIDEMARK_TEST_DATA "/payloads";
+  const auto index_v1 = boost::json::parse(ReadFile(folder + "/rw1/index.json"));
+  const auto index_v2 = boost::json::parse(ReadFile(folder + "/rw2/index.json"));
+  std::map<std::string, int64_t> arrived_ms;  // the bodies of 2.0 were never on a wire
+  for (const auto& body : index_v1.at("bodies").as_array()) {
+    arrived_ms[std::string(body.at("file").as_string())] =
+        body.at("arrived_ms").to_number<int64_t>();
+  }
+  std::vector<Body> v1;
+  std::vector<Body> v2;
+  for (const auto& body : index_v2.at("bodies").as_array()) {
+    const std::string file(body.at("file").as_string());
+    const auto arrived = arrived_ms.find(file);
+    if (arrived == arrived_ms.end()) continue;  // with series of its own
+    v1.push_back({ReadFile(folder + "/rw1/" + file), arrived->second, false});
+    v2.push_back({ReadFile(folder + "/rw2/" + file), arrived->second, true});
+  }
+  const std::string expected = ReplayBodies(v1, 2, Arrival::kOverTime);
+  CHECK(std::count(expected.begin(), expected.end(), '\n') > 200);
+  CHECK(ReplayBodies(v2, 2, Arrival::kOverTime) == expected);
+  CHECK(ReplayBodies(v2, 5, Arrival::kAtOnce) == expected);
+  // A sender that falls back in the middle, or goes the other way, is the same sender.
+  std::vector<Body> mixed;
+  for (size_t i = 0; i < v1.size(); ++i) mixed.push_back(i % 3 == 0 ? v2[i] : v1[i]);
+  CHECK(ReplayBodies(mixed, 2, Arrival::kOverTime) == expected);
 }

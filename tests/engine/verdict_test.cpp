@@ -28,7 +28,7 @@ TEST_CASE("metrics without a role and rows of no container are set aside", "[eng
   CHECK(bench.counters.series_now == 1);
 }
 
-TEST_CASE("late samples are ignored, repeated ones are no error, changed ones are refused",
+TEST_CASE("rows 34 to 36: late samples are ignored, repeated ones are no error, changed refused",
           "[engine][verdict]") {
   Bench bench;
   CHECK(bench.Put(Cpu("a"), kT0 + 15'000, 10).accepted == 1);
@@ -41,6 +41,57 @@ TEST_CASE("late samples are ignored, repeated ones are no error, changed ones ar
       bench.Put({{Cpu("a"), {{kT0 + 30'000, 12}, {kT0 + 20'000, 1}, {kT0 + 45'000, 13}}}});
   CHECK(mixed.accepted == 2);
   CHECK(Ignored(mixed, IgnoreReason::kLate) == 1);
+}
+
+TEST_CASE(
+    "rows 36 and 37: late samples are refused where the policy says so, and the rest is taken",
+    "[engine][verdict]") {
+  engine::Options options;
+  options.refuse_late = true;
+  Bench bench(options);
+  bench.Put(Cpu("a"), kT0 + 15'000, 10);
+  const int64_t day = 24 * 3'600'000;
+  const auto verdict = bench.Put({{Cpu("a"), {{kT0, 5}, {kT0 - day, 1}, {kT0 + 30'000, 12}}},
+                                  {Cpu("b"), {{kT0 - day, 1}, {kT0, 2}}}});
+  CHECK(verdict.accepted == 3);
+  CHECK(Rejected(verdict, RejectReason::kLate) == 2);
+  CHECK(verdict.TotalIgnored() == 0);
+  CHECK(verdict.first_rejected.find("pod=\"a\"") != std::string::npos);
+  CHECK(verdict.first_rejected.find("older than the newest sample") != std::string::npos);
+  CHECK(Ignored(bench.Put(Cpu("a"), kT0 + 30'000, 12), IgnoreReason::kDuplicate) == 1);
+}
+
+TEST_CASE(
+    "row 44: of an HA pair only what is later than the newest sample counts, and nothing is "
+    "refused",
+    "[engine][verdict][ha]") {
+  engine::Options options;
+  options.refuse_late = GENERATE(false, true);
+  Bench bench(options);
+  const auto put = [&](std::vector<Sample> samples) {
+    std::vector<LabelView> labels;
+    const LabelMap map = Cpu("a");
+    for (const auto& [name, value] : map) labels.push_back({name, value});
+    const std::string bytes = EncodeLabels(labels);
+    auto batch = bench.engine.Begin();
+    batch->Add({labels, bytes, samples, true});
+    const auto verdict = batch->Commit();
+    REQUIRE(verdict);
+    return *verdict;
+  };
+  CHECK(put({{kT0, 10}, {kT0 + 15'000, 11}}).accepted == 2);
+  // What the new leader has scraped in between, at one time and after that.
+  const auto verdict =
+      put({{kT0 + 7000, 10.5}, {kT0 + 15'000, 11.5}, {kT0 + 15'000, 11}, {kT0 + 22'000, 12}});
+  CHECK(verdict.accepted == 1);
+  CHECK(Ignored(verdict, IgnoreReason::kHaCopy) == 2);
+  CHECK(Ignored(verdict, IgnoreReason::kDuplicate) == 1);
+  CHECK(verdict.TotalRejected() == 0);
+  CHECK(bench.counters.counter_resets == 0);
+  SECTION("row 33 holds for a pair as well") {
+    CHECK(put({{kT0 + 37'000, StaleMarker()}, {kT0 + 37'000, 13}}).accepted == 2);
+    CHECK(Ignored(put({{kT0 + 37'000, 14}}), IgnoreReason::kHaCopy) == 1);
+  }
 }
 
 TEST_CASE("a request that is sent again changes nothing", "[engine][verdict]") {
@@ -63,7 +114,8 @@ TEST_CASE("a request that is sent again changes nothing", "[engine][verdict]") {
   CHECK(a->confidence_days == b->confidence_days);
 }
 
-TEST_CASE("a number beats a stale marker of the same time, in either order", "[engine][verdict]") {
+TEST_CASE("row 33: a number beats a stale marker of the same time, in either order",
+          "[engine][verdict]") {
   for (const bool number_first : {true, false}) {
     Bench bench;
     bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
@@ -86,14 +138,14 @@ TEST_CASE("a number beats a stale marker of the same time, in either order", "[e
   }
 }
 
-TEST_CASE("the end of a series that was never seen makes nothing", "[engine][verdict]") {
+TEST_CASE("row 32: the end of a series that was never seen makes nothing", "[engine][verdict]") {
   Bench bench;
   CHECK(bench.Put(Memory("ghost"), kT0, StaleMarker()).accepted == 1);
   CHECK(bench.counters.series_now == 0);
   CHECK(bench.counters.pods_now == 0);
 }
 
-TEST_CASE("odd values are taken in and poison nothing", "[engine][verdict]") {
+TEST_CASE("row 31: odd values are taken in and poison nothing", "[engine][verdict]") {
   Bench bench;
   bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
   const double inf = std::numeric_limits<double>::infinity();
@@ -112,7 +164,7 @@ TEST_CASE("odd values are taken in and poison nothing", "[engine][verdict]") {
   CHECK(bench.counters.nonfinite_samples > 30);
 }
 
-TEST_CASE("the ceiling on series refuses what is new and lets go on what is known",
+TEST_CASE("row 45: the ceiling on series refuses what is new and lets go on what is known",
           "[engine][verdict]") {
   engine::Options options;
   options.max_series = 2;

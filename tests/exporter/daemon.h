@@ -34,6 +34,7 @@ struct FakeDaemon {
   RemoteWriteCounters remote_write;
   HttpCounters http;
   EngineCounters engine;
+  FakeHaStatusReader ha;
   ManualClock clock{FromUnixMs(1700000020000)};
   bool ready = true;
   std::vector<HttpRoute> routes = Routes({snapshots,
@@ -46,7 +47,8 @@ struct FakeDaemon {
                                           FromUnixMs(1700000000000),
                                           "/var/lib/tidemark",
                                           [] { return std::string("a: \"b\"\n"); },
-                                          [this] { return ready; }});
+                                          [this] { return ready; },
+                                          &ha});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {

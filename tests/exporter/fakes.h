@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/ha_status.h"
 #include "model/snapshot.h"
 #include "model/workload_status.h"
 
@@ -85,6 +86,12 @@ class FakeStateReader final : public StateReader {
                    {"web-5c9-y", "unknown: no kube_pod_owner yet", ""}};
     return std::vector<WorkloadStatus>{status};
   }
+};
+
+/// Shows what it was given.
+struct FakeHaStatusReader final : HaStatusReader {
+  std::vector<HaClusterStatus> HaClusters() const override { return clusters; }
+  std::vector<HaClusterStatus> clusters;
 };
 
 }  // namespace tidemark::exporter

@@ -31,9 +31,16 @@ Snapshot FullSnapshot() {
 
 std::string FullPage(const std::string& accept = "text/plain") {
   FakeDaemon daemon(FullSnapshot());
+  daemon.ha.clusters = {{"eu;monitoring/k8s",
+                         3,
+                         {{"prometheus-k8s-0", false, 1700000000000, 5, 6},
+                          {"prometheus-k8s-1", true, 1700000000500, 7, 0}}}};
   daemon.remote_write.highest_timestamp_ms = 1700000000000;
   daemon.remote_write.last_received_ms = 1700000000000;
   daemon.engine.last_tick_ms = 1700000000000;
+  daemon.http.web_config_good_now = 1;
+  daemon.http.web_config_loaded_ms = 1700000000000;
+  daemon.http.certificate_expiry_now_ms = 1800000000000;
   return daemon.Get("/metrics", {}, {{"Accept", accept}}).body;
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("what cannot be read is refused by its headers, whatever the body",
       {"Content-Type", "image/png", "application/x-protobuf"},
       {"Content-Type", "application/vnd.google.protobuf", "application/x-protobuf"},
       {"Content-Type", "application/x-protobuf;proto=prometheus.WriteRequestV9", "WriteRequestV9"},
-      {"Content-Type", "application/x-protobuf; proto=\"io.prometheus.write.v2.Request\"", "2.0"},
+      {"Content-Type", "application/x-protobuf;proto=io.prometheus.write.v3.Request", "v2.Request"},
       {"Content-Encoding", "gzip", "snappy"},
       {"Content-Encoding", "deflate", "snappy"},
       {"Content-Encoding", "zstd", "snappy"},
@@ -91,11 +91,13 @@ TEST_CASE("what cannot be read is refused by its headers, whatever the body",
 
 TEST_CASE("requests are counted by version and status", "[remote_write][handler]") {
   HandlerFixture fixture;
-  HttpRequest v2 = WriteRequest("");
-  SetHeader(v2, "Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request");
+  HttpRequest v2 = WriteRequestV2("");
+  REQUIRE(fixture.Send(v2).status == 400);
+  REQUIRE(Requests(fixture, 1, 400) == 1);
+  REQUIRE(Requests(fixture, 0, 400) == 0);
+  SetHeader(v2, "Content-Encoding", "gzip");
   REQUIRE(fixture.Send(v2).status == 415);
   REQUIRE(Requests(fixture, 1, 415) == 1);
-  REQUIRE(Requests(fixture, 0, 415) == 0);
   REQUIRE(fixture.Send(WriteRequest("\xff")).status == 400);
   REQUIRE(Requests(fixture, 0, 400) == 1);
 }

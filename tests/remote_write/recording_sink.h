@@ -19,6 +19,7 @@ using LabelList = std::vector<std::pair<std::string, std::string>>;
 struct RecordedSeries {
   LabelList labels;
   std::vector<Sample> samples;
+  bool from_ha_pair = false;
 };
 
 class RecordingSink final : public SampleSink {
@@ -50,7 +51,8 @@ class RecordingSink final : public SampleSink {
       }
       kept_.push_back({incoming.label_bytes,
                        std::string(incoming.label_bytes),
-                       {incoming.samples.begin(), incoming.samples.end()}});
+                       {incoming.samples.begin(), incoming.samples.end()},
+                       incoming.from_ha_pair});
     }
 
     Result<WriteVerdict> Commit() override {
@@ -65,6 +67,7 @@ class RecordingSink final : public SampleSink {
         RecordedSeries recorded;
         for (const LabelView& label : labels) recorded.labels.emplace_back(label.name, label.value);
         recorded.samples = std::move(kept.samples);
+        recorded.from_ha_pair = kept.from_ha_pair;
         applied.accepted += recorded.samples.size();
         sink_.series.push_back(std::move(recorded));
       }
@@ -76,6 +79,7 @@ class RecordingSink final : public SampleSink {
       std::string_view view;
       std::string copy;
       std::vector<Sample> samples;
+      bool from_ha_pair;
     };
     RecordingSink& sink_;
     std::vector<Kept> kept_;

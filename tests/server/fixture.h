@@ -17,6 +17,7 @@
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/http.h"
+#include "server/access.h"
 #include "server/server.h"
 #include "tests/catch.h"
 #include "tests/server/client.h"
@@ -67,19 +68,26 @@ inline bool Eventually(const std::function<bool()>& condition) {
 ///   POST /large         the length of the body; at most 16 MiB
 ///   GET|POST /show      method, path, query, peer and announced length, a line each
 ///   GET /below/*        the path
+///   POST /completed     a body of at most 1000 bytes; every answer gets X-Complete: PATH
 ///   POST /admitted      admission answers 415 unless X-Admit is "yes"; then the body
 ///   GET /empty          204
 ///   GET /throws         throws
 ///   GET|POST /gate      "through", once the gate is open
 ///   POST /hold          the same, with a body of at most 16 MiB
+///   POST /write         the body; wants a bearer token
 ///   GET /big            64 MiB
 struct Fixture {
-  explicit Fixture(const std::function<void(Options&)>& change = [](Options&) {}) {
+  explicit Fixture(
+      const std::function<void(Options&)>& change = [](Options&) {}, AccessSources sources = {}) {
     Options options;
     options.listen_address = "127.0.0.1:0";
     options.worker_threads = 4;
     change(options);
-    auto started = Server::Start(options, Routes(), counters, clock);
+    auto opened = Access::Open(std::move(sources), counters, clock);
+    INFO((opened ? "" : opened.error().message));
+    REQUIRE(opened);
+    access = std::move(*opened);
+    auto started = Server::Start(options, Routes(), counters, clock, access);
     REQUIRE(started);
     server = std::move(*started);
   }
@@ -99,6 +107,7 @@ struct Fixture {
   HttpCounters counters;
   Gate gate;
   std::atomic<int> handled = 0;  // calls of the handlers of /echo, /large and /admitted
+  std::shared_ptr<Access> access;
   std::unique_ptr<Server> server;
 };
 
@@ -155,6 +164,14 @@ inline std::vector<HttpRoute> Fixture::Routes() {
                     [text](const HttpRequest& request) { return text(request.path); },
                     {},
                     1000});
+  routes.push_back({"/completed",
+                    {"POST"},
+                    [text](const HttpRequest& request) { return text(request.body); },
+                    {},
+                    1000,
+                    [](const HttpRequest& request, HttpResponse& response) {
+                      response.headers.push_back({"X-Complete", request.path});
+                    }});
   routes.push_back({"/admitted",
                     {"POST"},
                     [this, text](const HttpRequest& request) {
@@ -197,6 +214,15 @@ inline std::vector<HttpRoute> Fixture::Routes() {
                     },
                     {},
                     16 << 20});
+  routes.push_back({"/write",
+                    {"POST"},
+                    [this, text](const HttpRequest& request) {
+                      ++handled;
+                      return text(request.body);
+                    },
+                    {},
+                    16 << 20,
+                    true});
   routes.push_back({"/big",
                     {"GET"},
                     [text](const HttpRequest&) { return text(std::string(64 << 20, 'b')); },

@@ -167,13 +167,14 @@ TEST_CASE("A port is free again after a stop", "[server][lifecycle]") {
   CHECK(again.server->address() == address);
 }
 
-TEST_CASE("A connection over the limit is told so, and there is room again later",
+TEST_CASE("A connection over the limit is told so when all are busy, and there is room again later",
           "[server][lifecycle]") {
   Fixture fixture([](Options& options) { options.max_connections = 2; });
   Client first = fixture.Connect();
   Client second = fixture.Connect();
-  REQUIRE(first.Ask(MakeRequest("GET", "/hello")));
-  REQUIRE(second.Ask(MakeRequest("GET", "/hello")));
+  REQUIRE(first.Send(MakeRequest("GET", "/gate")));
+  REQUIRE(second.Send(MakeRequest("POST", "/echo", {}, "Content-Length: 5\r\n") + "he"));
+  REQUIRE(Eventually([&] { return fixture.counters.requests_now == 2; }));
   Client third = fixture.Connect();
   const auto refused = third.Ask(MakeRequest("POST", "/large", std::string(100'000, 'x')));
   REQUIRE(refused);
@@ -184,23 +185,93 @@ TEST_CASE("A connection over the limit is told so, and there is room again later
   CHECK(fixture.counters.connections_refused == 1);
   CHECK(fixture.counters.connections_now == 2);
   CHECK(fixture.handled == 0);
-  CHECK(first.Ask(MakeRequest("GET", "/hello"))->status == 200);
   second.Disconnect();
   REQUIRE(Eventually([&] { return fixture.counters.connections_now == 1; }));
   Client fourth = fixture.Connect();
   CHECK(fourth.Ask(MakeRequest("GET", "/hello"))->status == 200);
   CHECK(fixture.counters.connections_total == 3);
+  CHECK(fixture.counters.connections_evicted == 0);
+  fixture.gate.Open();
+  CHECK(first.Read()->status == 200);
+}
+
+TEST_CASE("A new connection takes the place of the one that has been idle longest",
+          "[server][lifecycle]") {
+  Fixture fixture([](Options& options) { options.max_connections = 3; });
+  Client busy = fixture.Connect();
+  REQUIRE(busy.Send(MakeRequest("GET", "/gate")));
+  REQUIRE(fixture.gate.AwaitArrivals(1));
+  // A client has its answer a moment before the server takes the connection for idle.
+  const auto ask = [&](Client& client) {
+    const auto reply = client.Ask(MakeRequest("GET", "/hello"));
+    const bool idle = Eventually([&] { return fixture.counters.requests_now == 1; });
+    return reply && reply->status == 200 && idle;
+  };
+  Client longest = fixture.Connect();
+  Client shorter = fixture.Connect();
+  REQUIRE(ask(longest));
+  REQUIRE(ask(shorter));
+
+  Client fresh = fixture.Connect();
+  CHECK(ask(fresh));
+  CHECK(longest.WaitForEnd());
+  CHECK(ask(shorter));
+  CHECK(fixture.counters.connections_evicted == 1);
+  CHECK(fixture.counters.connections_refused == 0);
+  // Now the fresh one is idle longest.
+  Client next = fixture.Connect();
+  CHECK(ask(next));
+  CHECK(fresh.WaitForEnd());
+  CHECK(ask(shorter));
+  fixture.gate.Open();
+  CHECK(busy.Read()->status == 200);
+  CHECK(Eventually([&] { return fixture.counters.connections_now == 3; }));
+}
+
+TEST_CASE("Connections that have never asked for anything shut nobody out for their sake",
+          "[server][lifecycle]") {
+  Fixture fixture([](Options& options) {
+    options.max_connections = 1;
+    options.header_deadline = milliseconds(200);
+  });
+  Client silent = fixture.Connect();
+  REQUIRE(Eventually([&] { return fixture.counters.connections_now == 1; }));
+  // It may be about to send its first request: the new one is told to come again...
+  Client early = fixture.Connect();
+  CHECK(early.Ask(MakeRequest("GET", "/hello"))->status == 503);
+  // ... and the silent one goes at its deadline.
+  CHECK(silent.WaitForEnd());
+  REQUIRE(Eventually([&] { return fixture.counters.connections_now == 0; }));
+  CHECK(fixture.Connect().Ask(MakeRequest("GET", "/hello"))->status == 200);
+}
+
+TEST_CASE("A crowd of idle connections and a stream of new ones all get their answers",
+          "[server][lifecycle]") {
+  Fixture fixture([](Options& options) { options.max_connections = 4; });
+  std::vector<Client> all;
+  all.reserve(200);
+  for (int i = 0; i < 200; ++i) {
+    all.emplace_back(fixture.server->port());
+    const auto reply = all.back().Ask(MakeRequest("GET", "/hello"));
+    REQUIRE(reply);
+    // Between its answer and being idle a connection cannot be evicted yet.
+    REQUIRE((reply->status == 200 || reply->status == 503));
+  }
+  CHECK(fixture.counters.connections_evicted > 150);
+  CHECK(Eventually([&] { return fixture.counters.connections_now <= 4; }));
 }
 
 TEST_CASE("A crowd over the limit is turned away without harm", "[server][lifecycle]") {
   Fixture fixture([](Options& options) { options.max_connections = 1; });
   Client first = fixture.Connect();
-  REQUIRE(first.Ask(MakeRequest("GET", "/hello")));
+  REQUIRE(first.Send(MakeRequest("GET", "/gate")));
+  REQUIRE(fixture.gate.AwaitArrivals(1));
   std::vector<Client> crowd;
   crowd.reserve(200);
   for (int i = 0; i < 200; ++i) crowd.emplace_back(fixture.server->port());
   CHECK(Eventually([&] { return fixture.counters.connections_refused == 200; }));
-  CHECK(first.Ask(MakeRequest("GET", "/hello"))->status == 200);
+  fixture.gate.Open();
+  CHECK(first.Read()->status == 200);
   CHECK(fixture.counters.connections_now == 1);
 }
 

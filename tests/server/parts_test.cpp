@@ -175,15 +175,5 @@ TEST_CASE("A full read buffer gives no room", "[server][buffer]") {
   CHECK(buffer.Prepare(5000).size == 10);
 }
 
-TEST_CASE("A byte budget is never passed", "[server][budget]") {
-  ByteBudget budget(100);
-  CHECK(budget.TryTake(60));
-  CHECK_FALSE(budget.TryTake(41));
-  CHECK_FALSE(budget.TryTake(UINT64_MAX));
-  CHECK(budget.TryTake(40));
-  budget.Give(100);
-  CHECK(budget.taken() == 0);
-}
-
 }  // namespace
 }  // namespace tidemark::server

@@ -99,6 +99,27 @@ TEST_CASE("A chunked body over the limit is refused as soon as it passes", "[ser
   CHECK(client.Ask(head + "3e8\r\n" + std::string(1000, 'x') + "\r\n0\r\n\r\n")->status == 200);
 }
 
+TEST_CASE("A route completes what the server answers for it, and no other answer",
+          "[server][refusals]") {
+  Fixture fixture;
+  const auto completed = [&](const std::string& request, unsigned status) {
+    Client client = fixture.Connect();
+    const auto reply = client.Ask(request);
+    REQUIRE(reply);
+    CHECK(reply->status == status);
+    return reply->Header("X-Complete").value_or("");
+  };
+  const std::string chunked =
+      MakeRequest("POST", "/completed", {}, "Transfer-Encoding: chunked\r\n");
+  CHECK(completed(MakeRequest("POST", "/completed", "x"), 200) == "/completed");
+  CHECK(completed(chunked + "3e9\r\n", 400) == "/completed");
+  CHECK(completed(chunked + "zz\r\n", 400) == "/completed");
+  CHECK(completed(MakeRequest("POST", "/completed", {}, "Content-Length: 1001\r\n"), 400) ==
+        "/completed");
+  CHECK(completed(MakeRequest("GET", "/completed"), 405).empty());
+  CHECK(completed(MakeRequest("POST", "/echo", {}, "Content-Length: 1001\r\n"), 400).empty());
+}
+
 TEST_CASE("A malformed chunk is 400 and the handler is not called", "[server][refusals]") {
   Fixture fixture;
   const std::string head = MakeRequest("POST", "/echo", {}, "Transfer-Encoding: chunked\r\n");
@@ -243,7 +264,7 @@ TEST_CASE("An answer larger than the bound passes when it is alone", "[server][r
 }
 
 TEST_CASE("An announced length reserves nothing", "[server][refusals]") {
-  Fixture fixture([](Options& options) { options.max_body_bytes_in_flight = 1 << 20; });
+  Fixture fixture([](Options& options) { options.max_body_bytes_in_flight = 17 << 20; });
   std::vector<Client> clients;
   for (int i = 0; i < 8; ++i) {
     clients.push_back(fixture.Connect());

@@ -29,6 +29,12 @@ struct Probe {
     key.is_one_core = core != 0;
     return usage.Add(series, key, {kT0 + std::llround(seconds * 1000), value}, closed, dropped);
   }
+  /// With the time at which the counter started, as remote write 2.0 says it.
+  UsageOutcome AddStarted(double seconds, double value, double start, uint32_t series = 0) {
+    const Sample sample{kT0 + std::llround(seconds * 1000), value,
+                        kT0 + std::llround(start * 1000)};
+    return usage.Add(series, {}, sample, closed, dropped);
+  }
   void End(uint32_t series) { usage.End(series, closed, dropped); }
   std::map<int64_t, double> ByMinute() const {
     std::map<int64_t, double> minutes;
@@ -219,6 +225,57 @@ TEST_CASE("a counter that starts anew in another series is a restart, not a seco
   CHECK(probe.Add(45, 3, 1) == UsageOutcome::kReset);
   probe.Add(60, 18, 1);
   CHECK(probe.ByMinute().at(0) == Approx((30 + 3 + 15) / 60.0));
+}
+
+TEST_CASE("a start time after the last sample shows a restart that a higher value hides",
+          "[workloads][usage]") {
+  Probe probe(kCounter);
+  probe.AddStarted(0, 10, -3600);
+  CHECK(probe.AddStarted(30, 40, -3600) == UsageOutcome::kTaken);
+  CHECK(probe.AddStarted(60, 50, 35) == UsageOutcome::kReset);  // 50 since 35, not 10 since 30
+  CHECK(probe.ByMinute() == std::map<int64_t, double>{{0, (30 + 50) / 60.0}});
+  CHECK(probe.AddStarted(120, 110, 35) == UsageOutcome::kTaken);
+  CHECK(probe.ByMinute().at(1) == Approx(1));
+
+  Probe same(kCounter);  // the value need not rise either
+  same.AddStarted(0, 30, -10);
+  CHECK(same.AddStarted(60, 30, 20) == UsageOutcome::kReset);
+  CHECK(same.ByMinute() == std::map<int64_t, double>{{0, 0.5}});
+}
+
+TEST_CASE("a start time that says nothing new changes nothing", "[workloads][usage]") {
+  const auto minutes = [](double start) {
+    Probe probe(kCounter);
+    probe.AddStarted(0, 10, start);
+    CHECK(probe.AddStarted(60, 40, start) == UsageOutcome::kTaken);
+    return probe.ByMinute();
+  };
+  const std::map<int64_t, double> expected = {{0, 0.5}};
+  CHECK(minutes(-3600) == expected);
+  CHECK(minutes(0) == expected);   // at the last sample: its value has been counted since then
+  CHECK(minutes(61) == expected);  // after the sample itself: no start at all
+  CHECK(minutes(-static_cast<double>(kT0) / 1000) == expected);  // not said
+
+  // The first sample of a series is no increase, however young its counter is.
+  Probe first(kCounter);
+  CHECK(first.AddStarted(30, 1000, 29) == UsageOutcome::kTaken);
+  first.AddStarted(90, 1060, 29);
+  CHECK(first.ByMinute() == std::map<int64_t, double>{{0, 1.0}});
+
+  Probe level(kLevel);
+  level.AddStarted(0, 5, 0);
+  CHECK(level.AddStarted(30, 7, 20) == UsageOutcome::kTaken);
+}
+
+TEST_CASE("a counter that says it started anew in another series is a restart",
+          "[workloads][usage]") {
+  Probe probe(kCounter);
+  probe.AddStarted(0, 10, -60, 0);
+  probe.AddStarted(30, 20, -60, 0);
+  CHECK(probe.AddStarted(40, 21, -60, 1) == UsageOutcome::kSecondScrape);
+  CHECK(probe.AddStarted(45, 25, 31, 1) == UsageOutcome::kReset);
+  probe.AddStarted(60, 40, 31, 1);
+  CHECK(probe.ByMinute().at(0) == Approx((10 + 25 + 15) / 60.0));
 }
 
 TEST_CASE("minutes are given out once and in order whatever comes", "[workloads][usage]") {

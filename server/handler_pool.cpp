@@ -1,0 +1,65 @@
+#include "server/handler_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tidemark::server {
+
+void HandlerPool::Start(unsigned threads) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const unsigned kept_free = threads > 1 ? std::max(1U, threads / 8) : 0;
+    max_bulk_running_ = threads - kept_free;
+  }
+  for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+}
+
+void HandlerPool::Stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+void HandlerPool::Post(bool bulk, Task task) {
+  {
+    const std::scoped_lock lock(mutex_);
+    (bulk ? bulk_ : prompt_).push_back({std::move(task), std::chrono::steady_clock::now()});
+  }
+  ++counters_.queued_requests_now;
+  wake_.notify_one();
+}
+
+HandlerPool::Duration HandlerPool::BulkDelay() const {
+  const std::scoped_lock lock(mutex_);
+  if (bulk_.empty()) return Duration::zero();
+  return std::chrono::steady_clock::now() - bulk_.front().since;
+}
+
+void HandlerPool::Work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return stopping_ || !prompt_.empty() || HasBulkTurn(); });
+    const bool bulk = prompt_.empty();
+    if (bulk && !HasBulkTurn()) {
+      // Stopping. What still waits belongs to the threads that run bulk tasks now: each looks again
+      // when it has ended its own.
+      return;
+    }
+    std::deque<Entry>& queue = bulk ? bulk_ : prompt_;
+    Entry entry = std::move(queue.front());
+    queue.pop_front();
+    if (bulk) ++bulk_running_;
+    lock.unlock();
+    --counters_.queued_requests_now;
+    entry.task(std::chrono::steady_clock::now() - entry.since);
+    entry.task = nullptr;  // what it holds goes before this thread counts as free
+    lock.lock();
+    if (bulk && bulk_running_-- == max_bulk_running_ && !bulk_.empty()) wake_.notify_one();
+  }
+}
+
+}  // namespace tidemark::server
