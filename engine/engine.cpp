@@ -6,7 +6,6 @@
 #include <condition_variable>
 #include <future>
 #include <mutex>
-#include <random>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -22,11 +21,6 @@ Options WithDefaults(Options options) {
   return options;
 }
 
-uint64_t RandomSeed() {
-  std::random_device device;
-  return (static_cast<uint64_t>(device()) << 32) | device();
-}
-
 }  // namespace
 
 class Engine::Core {
@@ -35,12 +29,13 @@ class Engine::Core {
        EngineCounters& counters)
       : options_(WithDefaults(options)),
         sources_(extra_sources),
-        addressing_{sources_, RandomSeed()},
+        addressing_(sources_),
         clock_(clock),
         counters_(counters),
         budget_(options_.max_series) {
     for (size_t i = 0; i < options_.shards; ++i) {
-      shards_.push_back(std::make_unique<Shard>(options_, sources_, budget_, counters_));
+      shards_.push_back(std::make_unique<Shard>(
+          i, ShardCommons{options_, addressing_, known_, pool_, budget_, counters_}));
     }
     auto empty = std::make_shared<Snapshot>();
     empty->published_ms = ToUnixMs(clock_.Now());
@@ -63,7 +58,8 @@ class Engine::Core {
   }
 
   std::unique_ptr<WriteBatch> Begin() {
-    return std::make_unique<RequestBatch>(addressing_, shards_, ToUnixMs(clock_.Now()), counters_);
+    return std::make_unique<RequestBatch>(addressing_, known_.Look(), shards_, pool_,
+                                          ToUnixMs(clock_.Now()), counters_);
   }
 
   std::shared_ptr<const Snapshot> Current() const {
@@ -167,6 +163,8 @@ class Engine::Core {
   const Clock& clock_;
   EngineCounters& counters_;
   workloads::SeriesBudget budget_;
+  workloads::KnownSeries known_;
+  BatchPool pool_;
   std::vector<std::unique_ptr<Shard>> shards_;
 
   mutable std::mutex snapshot_mutex_;

@@ -1,7 +1,6 @@
 #include "engine/request_batch.h"
 
-#include <xxhash.h>
-
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -10,12 +9,6 @@
 
 namespace tidemark::engine {
 namespace {
-
-/// Hash of cluster and namespace. The first seeds the second, so that no two pairs run together.
-uint64_t HashNamespace(std::string_view cluster, std::string_view name_space, uint64_t seed) {
-  const uint64_t head = XXH3_64bits_withSeed(cluster.data(), cluster.size(), seed);
-  return XXH3_64bits_withSeed(name_space.data(), name_space.size(), head);
-}
 
 /// Where the committing thread waits for the shards' verdicts.
 class Rendezvous {
@@ -42,38 +35,78 @@ class Rendezvous {
 
 }  // namespace
 
-RequestBatch::RequestBatch(const Addressing& addressing,
-                           std::span<const std::unique_ptr<Shard>> shards, int64_t arrival_ms,
-                           EngineCounters& counters)
-    : addressing_(addressing), shards_(shards), counters_(counters), batches_(shards.size()) {
-  for (workloads::SeriesBatch& batch : batches_) batch.arrival_ms = arrival_ms;
+RequestBatch::RequestBatch(const Addressing& addressing, workloads::KnownSeries::View known,
+                           std::span<const std::unique_ptr<Shard>> shards, BatchPool& pool,
+                           int64_t arrival_ms, EngineCounters& counters)
+    : addressing_(addressing),
+      known_(std::move(known)),
+      shards_(shards),
+      pool_(pool),
+      counters_(counters),
+      batches_(shards.size()) {
+  for (workloads::SeriesBatch& batch : batches_) {
+    batch = pool.Take();
+    batch.arrival_ms = arrival_ms;
+  }
+}
+
+RequestBatch::~RequestBatch() {
+  for (workloads::SeriesBatch& batch : batches_) pool_.Give(std::move(batch));
+}
+
+void RequestBatch::Find(std::span<SeriesLookUp> wanted) {
+  // The table is larger than the caches near the core: its slots are asked for some hashes ahead.
+  constexpr size_t kAhead = 8;
+  const auto look_up = [this](SeriesLookUp& one) {
+    one.token.place = known_.Find({one.token.hash_low, one.token.hash_high}).bits();
+  };
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const workloads::SeriesHash hash = addressing_.HashSeries(wanted[i].label_bytes);
+    wanted[i].token = {hash.low, hash.high, 0};
+    known_.Prefetch(hash);
+    if (i >= kAhead) look_up(wanted[i - kAhead]);
+  }
+  for (SeriesLookUp& one : wanted.last(std::min(kAhead, wanted.size()))) look_up(one);
 }
 
 void RequestBatch::Add(const IncomingSeries& series) {
   if (series.samples.empty()) return;
-  const auto source = addressing_.sources.Find(series.labels);
-  if (!source) {
-    verdict_.Ignore(IgnoreReason::kNoRole, series.samples.size());
-    return;
+  workloads::SeriesItem item;
+  item.label_bytes = series.label_bytes;
+  item.sample_count = static_cast<uint32_t>(series.samples.size());
+  item.from_ha_pair = series.from_ha_pair;
+  item.vetted = series.vetted;
+  if (series.token) {
+    item.series = {series.token->hash_low, series.token->hash_high};
+    item.place = workloads::SeriesPlace(series.token->place);
   }
-  const auto identity = workloads::Identify(addressing_.sources.at(*source), series.labels);
-  if (!identity) {
-    verdict_.Ignore(IgnoreReason::kNoContainer, series.samples.size());
-    return;
+  size_t shard = 0;
+  if (item.place) {
+    shard = item.place.shard();
+  } else {
+    const auto source = addressing_.sources.Find(series.labels);
+    if (!source) {
+      verdict_.Ignore(IgnoreReason::kNoRole, series.samples.size());
+      return;
+    }
+    const auto identity = workloads::Identify(addressing_.sources.at(*source), series.labels);
+    if (!identity) {
+      verdict_.Ignore(IgnoreReason::kNoContainer, series.samples.size());
+      return;
+    }
+    item.source = *source;
+    item.name_space = addressing_.HashNamespace(identity->cluster, identity->name_space);
+    if (!series.token) item.series = addressing_.HashSeries(series.label_bytes);
+    shard = item.name_space % batches_.size();
   }
-  const uint64_t name_space =
-      HashNamespace(identity->cluster, identity->name_space, addressing_.seed);
-  workloads::SeriesBatch& batch = batches_[name_space % batches_.size()];
-  const XXH128_hash_t hash =
-      XXH3_128bits_withSeed(series.label_bytes.data(), series.label_bytes.size(), addressing_.seed);
-  batch.items.push_back({.series = {hash.low64, hash.high64},
-                         .name_space = name_space,
-                         .label_bytes = series.label_bytes,
-                         .first_sample = static_cast<uint32_t>(batch.samples.size()),
-                         .sample_count = static_cast<uint32_t>(series.samples.size()),
-                         .source = *source,
-                         .from_ha_pair = series.from_ha_pair});
-  batch.samples.insert(batch.samples.end(), series.samples.begin(), series.samples.end());
+  workloads::SeriesBatch& batch = batches_[shard];
+  item.first_sample = static_cast<uint32_t>(batch.samples.size());
+  batch.items.push_back(item);
+  if (series.samples.size() == 1) {
+    batch.samples.push_back(series.samples.front());
+  } else {
+    batch.samples.insert(batch.samples.end(), series.samples.begin(), series.samples.end());
+  }
 }
 
 Result<WriteVerdict> RequestBatch::Commit() {

@@ -22,14 +22,15 @@ constexpr int64_t kMaxTickMs = 60 * kMinuteMs;
 
 }  // namespace
 
-Shard::Shard(const Options& options, const workloads::SourceTable& sources,
-             workloads::SeriesBudget& budget, EngineCounters& counters)
-    : max_batches_(options.queue_batches),
-      counters_(counters),
-      history_(options),
-      context_{sources, history_, budget, counters} {
-  context_.refuse_late = options.refuse_late;
-  context_.source_counts.resize(sources.size());
+Shard::Shard(size_t number, const ShardCommons& commons)
+    : max_batches_(commons.options.queue_batches),
+      addressing_(commons.addressing),
+      pool_(commons.pool),
+      counters_(commons.counters),
+      history_(commons.options),
+      context_{addressing_.sources, history_, commons.budget, counters_, commons.known, number} {
+  context_.refuse_late = commons.options.refuse_late;
+  context_.source_counts.resize(addressing_.sources.size());
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -88,6 +89,7 @@ void Shard::Run() {
     if (auto* batch = std::get_if<Batch>(&work)) {
       const WriteVerdict verdict = Apply(batch->series);
       CancelReservation();
+      pool_.Give(std::move(batch->series));
       batch->done(verdict);
     } else {
       std::get<std::function<void(Shard&)>>(work)(*this);
@@ -99,30 +101,83 @@ WriteVerdict Shard::Apply(const workloads::SeriesBatch& batch) {
   WriteVerdict verdict;
   const std::span<const Sample> samples = batch.samples;
   touched_.clear();
-  for (const workloads::SeriesItem& item : batch.items) {
-    workloads::NamespaceState* state = NamespaceOf(item);
-    if (state == nullptr) {
-      counters_.internal_errors.fetch_add(1);
-      verdict.accepted += item.sample_count;
-      continue;
+  for (size_t i = 0; i < batch.items.size(); ++i) {
+    Prefetch(batch, i);
+    const workloads::SeriesItem& item = batch.items[i];
+    const std::span<const Sample> of_item = samples.subspan(item.first_sample, item.sample_count);
+    workloads::NamespaceState* state = KnownAt(item);
+    if (state != nullptr) {
+      state->ApplyKnown(item, of_item, batch.arrival_ms, verdict);
+    } else {
+      workloads::SeriesItem unknown = item;
+      state = NamespaceOf(unknown);
+      if (state == nullptr) {
+        counters_.internal_errors.fetch_add(1);
+        verdict.accepted += item.sample_count;
+        continue;
+      }
+      state->Apply(unknown, of_item, batch.arrival_ms, verdict);
     }
-    state->Apply(item, samples.subspan(item.first_sample, item.sample_count), batch.arrival_ms,
-                 verdict);
-    if (touched_.empty() || touched_.back() != state) touched_.push_back(state);
+    if (state->Touch()) touched_.push_back(state);
   }
   for (workloads::NamespaceState* state : touched_) state->EndBatch();
   return verdict;
 }
 
-workloads::NamespaceState* Shard::NamespaceOf(const workloads::SeriesItem& item) {
-  const auto found = residents_.find(item.name_space);
-  if (found != residents_.end()) return found->second.state.get();
+/// What the next items need is far apart in memory: it is asked for early enough to be there in
+/// time, in two steps, since the first holds the addresses of the second.
+void Shard::Prefetch(const workloads::SeriesBatch& batch, size_t next) const {
+  constexpr size_t kFar = 12;
+  constexpr size_t kNear = 6;
+  const auto state_of = [&](size_t ahead) -> const workloads::NamespaceState* {
+    if (next + ahead >= batch.items.size()) return nullptr;
+    const workloads::SeriesPlace place = batch.items[next + ahead].place;
+    if (!place || place.name_space() >= residents_.size()) return nullptr;
+    return residents_[place.name_space()].state.get();
+  };
+  if (const auto* state = state_of(kFar)) {
+    state->PrefetchSeries(batch.items[next + kFar].place.series());
+  }
+  if (const auto* state = state_of(kNear)) {
+    state->PrefetchTargets(batch.items[next + kNear].place.series());
+  }
+}
+
+/// The namespace of an item that is still where its place says; null when it has to be looked for.
+workloads::NamespaceState* Shard::KnownAt(const workloads::SeriesItem& item) const {
+  if (!item.place || item.place.name_space() >= residents_.size()) return nullptr;
+  workloads::NamespaceState* const state = residents_[item.place.name_space()].state.get();
+  return state != nullptr && state->Holds(item.place.series(), item.series) ? state : nullptr;
+}
+
+/// The namespace that an item belongs to, made where needed. Completes an item whose place turned
+/// out to be out of date. Null: it is no item that the engine can have been given.
+workloads::NamespaceState* Shard::NamespaceOf(workloads::SeriesItem& item) {
+  if (!item.place) {
+    const auto found = by_name_space_.find(item.name_space);
+    if (found != by_name_space_.end()) return residents_[found->second].state.get();
+  }
   if (!DecodeLabels(item.label_bytes, labels_)) return nullptr;
+  if (item.place) {
+    const auto source = addressing_.sources.Find(labels_);
+    if (!source) return nullptr;
+    item.source = *source;
+  }
   const auto identity = workloads::Identify(context_.sources.at(item.source), labels_);
   if (!identity) return nullptr;
-  Resident& resident = residents_[item.name_space];
+  item.name_space = addressing_.HashNamespace(identity->cluster, identity->name_space);
+  const auto [at, added] = by_name_space_.try_emplace(item.name_space, 0);
+  if (!added) return residents_[at->second].state.get();
+  if (free_residents_.empty()) {
+    free_residents_.push_back(static_cast<uint32_t>(residents_.size()));
+    residents_.emplace_back();
+  }
+  at->second = free_residents_.back();
+  free_residents_.pop_back();
+  Resident& resident = residents_[at->second];
+  resident.name_space = item.name_space;
   resident.state = std::make_unique<workloads::NamespaceState>(
-      std::string(identity->cluster), std::string(identity->name_space), context_);
+      std::string(identity->cluster), std::string(identity->name_space), at->second, context_);
   return resident.state.get();
 }
 
@@ -131,14 +186,17 @@ ShardPage Shard::Publish(int64_t now_ms) {
       published_ms_ == 0 ? 0 : std::clamp<int64_t>(now_ms - published_ms_, 0, kMaxTickMs);
   published_ms_ = now_ms;
   ShardPage page;
-  page.blocks.reserve(residents_.size());
-  for (auto it = residents_.begin(); it != residents_.end();) {
-    if (!Age(it->second, elapsed_ms)) {
-      residents_.erase(it++);
+  page.blocks.reserve(by_name_space_.size());
+  for (uint32_t i = 0; i < residents_.size(); ++i) {
+    Resident& resident = residents_[i];
+    if (!resident.state) continue;
+    if (Age(resident, elapsed_ms)) {
+      page.blocks.push_back(resident.block);
       continue;
     }
-    page.blocks.push_back(it->second.block);
-    ++it;
+    by_name_space_.erase(resident.name_space);
+    resident = Resident{};
+    free_residents_.push_back(i);
   }
   page.sources = context_.source_counts;
   return page;
@@ -175,8 +233,9 @@ std::shared_ptr<const NamespaceBlock> Shard::Render(workloads::NamespaceState& s
 
 void Shard::Explain(std::string_view name_space, std::string_view workload,
                     std::vector<WorkloadStatus>& out) const {
-  for (const auto& [hash, resident] : residents_) {
-    if (resident.state->name() == name_space) resident.state->Explain(workload, out);
+  for (const Resident& resident : residents_) {
+    if (resident.state && resident.state->name() == name_space)
+      resident.state->Explain(workload, out);
   }
 }
 

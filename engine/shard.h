@@ -14,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/addressing.h"
+#include "engine/batch_pool.h"
 #include "engine/options.h"
 #include "engine/request_history.h"
 #include "model/counters.h"
@@ -30,11 +32,19 @@ struct ShardPage {
   std::vector<workloads::SourceCount> sources;
 };
 
+/// What all shards use. The references must outlive them.
+struct ShardCommons {
+  const Options& options;
+  const Addressing& addressing;
+  workloads::KnownSeries& known;
+  BatchPool& pool;
+  workloads::SeriesBudget& budget;
+  EngineCounters& counters;
+};
+
 class Shard {
  public:
-  /// The references must outlive the shard.
-  Shard(const Options& options, const workloads::SourceTable& sources,
-        workloads::SeriesBudget& budget, EngineCounters& counters);
+  Shard(size_t number, const ShardCommons& commons);
   /// Applies what is queued and ends the thread.
   ~Shard();
   Shard(const Shard&) = delete;
@@ -69,23 +79,30 @@ class Shard {
   };
   using Work = std::variant<Batch, std::function<void(Shard&)>>;
   struct Resident {
-    std::unique_ptr<workloads::NamespaceState> state;
+    uint64_t name_space = 0;                           ///< SeriesItem::name_space
+    std::unique_ptr<workloads::NamespaceState> state;  ///< null: the place is free
     std::shared_ptr<const NamespaceBlock> block;
     int64_t silent_ms = 0;  ///< wall time since the last batch, as the ticks saw it
   };
 
   void Run();
   WriteVerdict Apply(const workloads::SeriesBatch& batch);
-  workloads::NamespaceState* NamespaceOf(const workloads::SeriesItem& item);
+  workloads::NamespaceState* KnownAt(const workloads::SeriesItem& item) const;
+  workloads::NamespaceState* NamespaceOf(workloads::SeriesItem& item);
+  void Prefetch(const workloads::SeriesBatch& batch, size_t next) const;
   bool Age(Resident& resident, int64_t elapsed_ms);
   std::shared_ptr<const NamespaceBlock> Render(workloads::NamespaceState& state,
                                                int64_t silent_ms) const;
 
   const size_t max_batches_;
+  const Addressing& addressing_;
+  BatchPool& pool_;
   EngineCounters& counters_;
   RequestHistory history_;
   workloads::ShardContext context_;
-  boost::unordered_flat_map<uint64_t, Resident> residents_;  // by SeriesItem::name_space
+  std::vector<Resident> residents_;  // by SeriesPlace::name_space
+  std::vector<uint32_t> free_residents_;
+  boost::unordered_flat_map<uint64_t, uint32_t> by_name_space_;  // places in residents_
   std::vector<LabelView> labels_;
   std::vector<workloads::NamespaceState*> touched_;  // by the batch at hand
   int64_t published_ms_ = 0;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,6 +51,22 @@ inline constexpr size_t kRejectReasonCount = 15;
 std::string_view ToString(IgnoreReason reason);
 std::string_view ToString(RejectReason reason);
 
+/// What a sink has found of a series by its label bytes alone. Opaque to all but the sink, good for
+/// the batch that gave it.
+struct SeriesToken {
+  uint64_t hash_low = 0;
+  uint64_t hash_high = 0;
+  uint64_t place = 0;  ///< 0: not known
+
+  bool IsKnown() const { return place != 0; }
+};
+
+/// Label bytes to be looked up, and what came of it. The bytes live for the call.
+struct SeriesLookUp {
+  std::string_view label_bytes;
+  SeriesToken token;
+};
+
 /// One series of a request with its samples.
 struct IncomingSeries {
   /// Checked: sorted, unique, valid UTF-8, within limits, with a metric name. The array must live
@@ -64,6 +81,12 @@ struct IncomingSeries {
   /// What is not later than the series' newest sample is then ignored as kHaCopy, whatever its
   /// value.
   bool from_ha_pair = false;
+  /// These bytes, met again on the wire, need no check and no decision about HA pairs: they are the
+  /// labels as they came, and what was decided of them holds for as long as the process runs. Only
+  /// then does WriteBatch::Find know the series later.
+  bool vetted = false;
+  /// What WriteBatch::Find said of `label_bytes`; `labels` may be empty when the series is known.
+  std::optional<SeriesToken> token{};
 };
 
 /// What became of the samples of one request: each is in exactly one count.
@@ -91,6 +114,12 @@ struct WriteVerdict {
 class WriteBatch {
  public:
   virtual ~WriteBatch() = default;
+
+  /// Looks series up by what may be their canonical label bytes and sets the tokens. Known: the
+  /// same bytes came before, vetted (IncomingSeries::vetted), and the series is still kept. Bytes
+  /// of any kind may be asked for; not to be known says nothing. Costs a hash of the bytes; the
+  /// more are asked for in one call, the less the look-up adds.
+  virtual void Find(std::span<SeriesLookUp> wanted) { static_cast<void>(wanted); }
 
   /// Takes one series. Cost follows the bytes of the series; nothing is applied yet.
   virtual void Add(const IncomingSeries& series) = 0;

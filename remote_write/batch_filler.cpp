@@ -20,16 +20,83 @@ size_t Index(RejectReason reason) { return static_cast<size_t>(reason); }
 }  // namespace
 
 BatchFiller::BatchFiller(WriteBatch& batch, LabelChecker& checker, const Limits& limits,
-                         int64_t now_ms, HaRequest* ha)
+                         int64_t now_ms, HaRequest* ha, std::vector<SeriesLookUp>* seen)
     : batch_(batch),
       checker_(checker),
       newest_ms_(SaturatingAdd(now_ms, limits.max_future_ms)),
-      ha_(ha) {}
+      ha_(ha),
+      seen_(seen) {
+  if (seen_ != nullptr) seen_->clear();
+}
+
+bool BatchFiller::Announce(std::string_view label_bytes) {
+  if (seen_ == nullptr || seen_->size() == kMaxSeen) return false;
+  seen_->push_back({label_bytes, {}});
+  return true;
+}
+
+void BatchFiller::LookUp() {
+  if (seen_ != nullptr) batch_.Find(*seen_);
+}
+
+bool BatchFiller::Recognizes(std::string_view label_bytes) {
+  const SeriesLookUp* const seen = SeenAt(label_bytes.data());
+  return seen != nullptr && seen->token.IsKnown();
+}
+
+/// What was found of the announced series whose labels begin here; null: it was not announced.
+/// Series are asked for in the order of the message.
+const SeriesLookUp* BatchFiller::SeenAt(const char* label_bytes) {
+  if (seen_ == nullptr) return nullptr;
+  while (next_seen_ < seen_->size() && (*seen_)[next_seen_].label_bytes.data() < label_bytes) {
+    ++next_seen_;
+  }
+  if (next_seen_ == seen_->size()) return nullptr;
+  const SeriesLookUp& seen = (*seen_)[next_seen_];
+  return seen.label_bytes.data() == label_bytes ? &seen : nullptr;
+}
+
+bool BatchFiller::OnRecognized(std::string_view label_bytes, const Sample& sample) {
+  const SeriesLookUp* const seen = SeenAt(label_bytes.data());
+  if (seen == nullptr || !seen->token.IsKnown()) return false;
+  TakeKnown(label_bytes, seen->token);
+  OnSamples({&sample, 1});
+  return true;
+}
+
+/// A known series was vetted: its labels are good, and it is no copy of an HA pair.
+void BatchFiller::TakeKnown(std::string_view label_bytes, SeriesToken token) {
+  refused_.reset();
+  bad_histogram_ = is_copy_ = shed_ = false;
+  labels_.labels = {};
+  labels_.bytes = label_bytes;
+  token_ = token;
+  has_token_ = vetted_ = true;
+  if (ha_ != nullptr) ++tally_.series_without_replica;
+}
 
 void BatchFiller::OnLabels(const WireLabels& labels) {
+  // Canonical bytes but for their order; of a known series that is good too.
+  has_token_ = !labels.in_place.empty() && !labels.bad_reference;
+  if (has_token_) {
+    const SeriesLookUp* const seen = SeenAt(labels.in_place.data());
+    const bool same = seen != nullptr && seen->label_bytes.size() == labels.in_place.size();
+    if (same) {
+      token_ = seen->token;
+    } else {
+      SeriesLookUp wanted{labels.in_place, {}};
+      batch_.Find({&wanted, 1});
+      token_ = wanted.token;
+    }
+    if (token_.IsKnown()) return TakeKnown(labels.in_place, token_);
+  }
   refused_ = checker_.Check(labels, labels_);
   bad_histogram_ = is_copy_ = shed_ = false;
   if (!refused_ && ha_ != nullptr) JudgeCopy();
+  const bool as_it_came =
+      labels_.bytes.data() == labels.in_place.data() && !labels.in_place.empty();
+  vetted_ = !refused_ && as_it_came && !is_copy_;
+  has_token_ = has_token_ && vetted_;
   if (!refused_) return;
   ++tally_.series_rejected[Index(*refused_)];
   RememberFirst(*refused_, labels.labels, "");
@@ -94,7 +161,7 @@ void BatchFiller::OnHistogram(std::string_view message) {
   if (bad_histogram_) return;
   bad_histogram_ = true;
   ++tally_.series_rejected[Index(RejectReason::kInvalidHistogram)];
-  RememberFirst(RejectReason::kInvalidHistogram, labels_.labels, "");
+  RememberFirst(RejectReason::kInvalidHistogram, Labels(), "");
 }
 
 void BatchFiller::OnExemplars(uint64_t count) {
@@ -111,7 +178,16 @@ void BatchFiller::Offer(std::span<const Sample> samples) {
     if (IsStaleMarker(sample.value)) ++tally_.stale_markers;
   }
   if (is_copy_) ha_->Count(samples.size());
-  batch_.Add({labels_.labels, labels_.bytes, samples, is_copy_});
+  IncomingSeries series{labels_.labels, labels_.bytes, samples, is_copy_, vetted_, {}};
+  if (has_token_) series.token = token_;
+  batch_.Add(series);
+}
+
+/// The labels of the series at hand, for people: those of a known series have not been read yet.
+LabelsView BatchFiller::Labels() {
+  if (!labels_.labels.empty()) return labels_.labels;
+  if (!DecodeLabels(labels_.bytes, read_)) read_.clear();
+  return read_;
 }
 
 void BatchFiller::RejectSample(const Sample& sample) {
@@ -119,7 +195,7 @@ void BatchFiller::RejectSample(const Sample& sample) {
       sample.timestamp_ms > newest_ms_ ? RejectReason::kTooFarInFuture : RejectReason::kTooOld;
   ++tally_.samples_rejected[Index(reason)];
   if (tally_.first_reason) return;
-  RememberFirst(reason, labels_.labels, fmt::format(" at {} ms", sample.timestamp_ms));
+  RememberFirst(reason, Labels(), fmt::format(" at {} ms", sample.timestamp_ms));
 }
 
 void BatchFiller::RememberFirst(RejectReason reason, LabelsView labels, std::string_view detail) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/sink.h"
 #include "remote_write/decoder_v1.h"
@@ -42,15 +43,25 @@ struct FillTally {
 };
 
 /// For one request. Not thread-safe.
-class BatchFiller final : public SeriesVisitor {
+class BatchFiller final : public SeriesVisitor, public SeriesRecognizer {
  public:
+  /// 480 KB; usual requests have 500 to 10,000 series.
+  static constexpr size_t kMaxSeen = 12'000;
+
   /// `batch` and `checker` must outlive it. `now_ms` is the wall clock, Unix time: samples more
   /// than limits.max_future_ms ahead of it are refused, because one of them would make every true
   /// sample after it late.
   /// `ha`, which must outlive it too, decides about the copies of HA pairs; null: no series is one.
+  /// `seen` is memory for what is announced, at most kMaxSeen entries; null: nothing is
+  /// recognised.
   BatchFiller(WriteBatch& batch, LabelChecker& checker, const Limits& limits, int64_t now_ms,
-              HaRequest* ha = nullptr);
+              HaRequest* ha = nullptr, std::vector<SeriesLookUp>* seen = nullptr);
 
+  bool Announce(std::string_view label_bytes) override;
+  void LookUp() override;
+  bool Recognizes(std::string_view label_bytes) override;
+  void Rewind() override { next_seen_ = 0; }
+  bool OnRecognized(std::string_view label_bytes, const Sample& sample) override;
   void OnLabels(const WireLabels& labels) override;
   void OnSamples(std::span<const Sample> samples) override;
   void OnHistogram(std::string_view message) override;
@@ -63,7 +74,10 @@ class BatchFiller final : public SeriesVisitor {
   bool IsGoodTime(int64_t timestamp_ms) const {
     return timestamp_ms >= kOldestSampleMs && timestamp_ms <= newest_ms_;
   }
+  const SeriesLookUp* SeenAt(const char* label_bytes);
+  void TakeKnown(std::string_view label_bytes, SeriesToken token);
   void JudgeCopy();
+  LabelsView Labels();
   void Offer(std::span<const Sample> samples);
   void RejectSample(const Sample& sample);
   void RememberFirst(RejectReason reason, LabelsView labels, std::string_view detail);
@@ -72,14 +86,20 @@ class BatchFiller final : public SeriesVisitor {
   LabelChecker& checker_;
   int64_t newest_ms_;
   HaRequest* ha_;
+  std::vector<SeriesLookUp>* seen_;  // in the order of the message
+  size_t next_seen_ = 0;
   FillTally tally_;
 
   // The series at hand.
   std::optional<RejectReason> refused_;
   CheckedLabels labels_;
+  SeriesToken token_;
+  bool has_token_ = false;
+  bool vetted_ = false;
   bool is_copy_ = false;  // of an HA pair
   bool shed_ = false;
   bool bad_histogram_ = false;
+  std::vector<LabelView> read_;  // by Labels
   std::array<Sample, DecoderV1::kPiece> good_;
 };
 

@@ -1,6 +1,7 @@
 #include "remote_write/decoder_v1.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "remote_write/histogram_check.h"
 #include "remote_write/wire_fields.h"
@@ -59,6 +60,40 @@ inline bool TakeUsualLabel(WireReader& reader, LabelView& label) {
   label.name = std::string_view(rest.data() + 4, name);
   label.value = std::string_view(rest.data() + 6 + name, value);
   reader.Advance(inner + 2);
+  return true;
+}
+
+/// Splits a series that ends in one sample in its usual form: a time stamp of six bytes (1971 to
+/// 2109), before it the value unless that is 0, which proto3 leaves out. What stands before the
+/// sample is `labels` if it is labels at all: that the caller must know from elsewhere. Without
+/// looking at a label, so that a series whose labels are known costs nothing but their hash.
+inline bool SplitUsualSeries(std::string_view series, std::string_view& labels, Sample& sample) {
+  constexpr size_t kTime = 7;    // key and six bytes
+  constexpr size_t kValue = 9;   // key and eight bytes
+  constexpr size_t kHeader = 2;  // key and length of the sample
+  if (series.size() < kHeader + kTime + kValue) return false;
+  const char* const end = series.data() + series.size();
+  const auto byte = [end](size_t from_end) {
+    return static_cast<unsigned char>(*(end - from_end));
+  };
+  if (byte(kTime) != VarintKey(2)) return false;
+  uint64_t time = 0;
+  std::memcpy(&time, end - 8, sizeof(time));
+  time >>= 16;
+  if ((time & 0x808080808080) != 0x008080808080) return false;
+  size_t tail = kTime;
+  if (byte(kTime + kValue) == Fixed64Key(1) && byte(kTime + kValue + 1) == kTime + kValue) {
+    tail += kValue;
+    std::memcpy(&sample.value, end - tail + 1, sizeof(sample.value));
+  } else {
+    sample.value = 0;
+  }
+  tail += kHeader;
+  if (byte(tail) != kSeriesSample || byte(tail - 1) != tail - kHeader) return false;
+  sample.timestamp_ms = static_cast<int64_t>(
+      (time & 0x7f) | (time >> 1 & 0x7f << 7) | (time >> 2 & 0x7f << 14) |
+      (time >> 3 & 0x7f << 21) | (time >> 4 & 0x7fULL << 28) | (time >> 5 & 0x7fULL << 35));
+  labels = series.substr(0, series.size() - tail);
   return true;
 }
 
@@ -162,10 +197,32 @@ std::string_view Between(const char* begin, const char* end) {
   return {begin, static_cast<size_t>(end - begin)};
 }
 
+/// Tells all series that end as usual. Stops at the first fault, which the walk after it will meet
+/// again.
+void Announce(std::string_view message, SeriesRecognizer& recognizer) {
+  WireReader reader(message);
+  while (!reader.AtEnd()) {
+    uint32_t key = 0;
+    if (reader.ReadKey(key) != kNone) break;
+    if (key != kRequestSeries) {
+      if (reader.Skip(key) != kNone) break;
+      continue;
+    }
+    std::string_view series;
+    std::string_view labels;
+    Sample sample;
+    if (reader.ReadBytes(series) != kNone) break;
+    if (SplitUsualSeries(series, labels, sample) && !recognizer.Announce(labels)) break;
+  }
+  recognizer.LookUp();
+}
+
 }  // namespace
 
-DecodeError ValidateV1(std::string_view message, RequestShape& shape) {
+DecodeError ValidateV1(std::string_view message, RequestShape& shape,
+                       SeriesRecognizer* recognizer) {
   shape = RequestShape{};
+  if (recognizer != nullptr) Announce(message, *recognizer);
   bool fields_of_v2 = false;
   WireReader reader(message);
   while (!reader.AtEnd()) {
@@ -177,6 +234,13 @@ DecodeError ValidateV1(std::string_view message, RequestShape& shape) {
     if (key == kRequestSeries) {
       ++shape.series;
       error = reader.ReadBytes(bytes);
+      std::string_view labels;
+      Sample sample;
+      if (error == kNone && recognizer != nullptr && SplitUsualSeries(bytes, labels, sample) &&
+          recognizer->Recognizes(labels)) {
+        ++shape.samples;
+        continue;
+      }
       if (error == kNone) error = ValidateSeries(bytes, shape);
     } else if (key == kRequestMetadata) {
       ++shape.metadata;
@@ -188,6 +252,7 @@ DecodeError ValidateV1(std::string_view message, RequestShape& shape) {
     }
     if (error != kNone) return error;
   }
+  if (recognizer != nullptr) recognizer->Rewind();
   shape.fault_offset = 0;
   shape.looks_like_other = fields_of_v2 && shape.series == 0 && shape.metadata == 0;
   return kNone;
@@ -202,6 +267,12 @@ DecodeError DecoderV1::Walk(std::string_view message, SeriesVisitor& visitor) {
     if (key == kRequestSeries) {
       std::string_view series;
       error = reader.ReadBytes(series);
+      std::string_view labels;
+      Sample sample;
+      if (error == kNone && SplitUsualSeries(series, labels, sample) &&
+          visitor.OnRecognized(labels, sample)) {
+        continue;
+      }
       if (error == kNone) error = WalkSeries(series, visitor);
     } else {
       error = reader.Skip(key);

@@ -25,7 +25,10 @@
 namespace tidemark::remote_write {
 
 /// Checks the shape of the whole message and counts what stands in it. Pure, allocates nothing.
-[[nodiscard]] DecodeError ValidateV1(std::string_view message, RequestShape& shape);
+/// Series that `recognizer` knows by their label bytes are not walked: equal bytes are equally
+/// good.
+[[nodiscard]] DecodeError ValidateV1(std::string_view message, RequestShape& shape,
+                                     SeriesRecognizer* recognizer = nullptr);
 
 /// Hands out the series of a message. Not thread-safe; reused from request to request.
 class DecoderV1 {

@@ -80,6 +80,7 @@ struct Handler::Scratch {
   DecoderV1 decoder;
   DecoderV2 decoder_v2;
   LabelChecker checker;
+  std::vector<SeriesLookUp> seen;
 };
 
 /// Borrows a Scratch and brings it back clean.
@@ -214,18 +215,18 @@ HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
                     v2 ? "an io.prometheus.write.v2.Request" : "a prometheus.WriteRequest",
                     Message(error), offset, message.size()));
   };
-  RequestShape shape;
-  const DecodeError fault = v2 ? ValidateV2(message, shape) : ValidateV1(message, shape);
-  if (fault != DecodeError::kNone) return undecodable(fault, shape.fault_offset);
-  if (shape.looks_like_other) return Refuse(request, "undecodable", 400, LooksLikeOther(v2));
-
   const int64_t now_ms = ToUnixMs(clock_.Now());
   const std::unique_ptr<WriteBatch> batch = sink_.Begin();
   std::optional<HaRequest> ha;
   if (options_.ha != nullptr && !options_.ha->options().replica_labels.empty()) {
     ha.emplace(*options_.ha, now_ms);
   }
-  BatchFiller filler(*batch, scratch.checker, limits_, now_ms, ha ? &*ha : nullptr);
+  BatchFiller filler(*batch, scratch.checker, limits_, now_ms, ha ? &*ha : nullptr, &scratch.seen);
+  RequestShape shape;
+  const DecodeError fault = v2 ? ValidateV2(message, shape) : ValidateV1(message, shape, &filler);
+  if (fault != DecodeError::kNone) return undecodable(fault, shape.fault_offset);
+  if (shape.looks_like_other) return Refuse(request, "undecodable", 400, LooksLikeOther(v2));
+
   const DecodeError stopped =
       v2 ? scratch.decoder_v2.Walk(message, shape, filler) : scratch.decoder.Walk(message, filler);
   if (stopped == DecodeError::kLabelsTooLarge) {

@@ -35,9 +35,31 @@ struct WireLabels {
   bool is_utf8 = false;
 };
 
+/// Knows series by the bytes of their labels, so that they need no walk.
+class SeriesRecognizer {
+ public:
+  virtual ~SeriesRecognizer() = default;
+  /// What may be the labels of a series, or bytes of any other kind. All those of a message are
+  /// told in their order, before the first question. False: no more will be remembered.
+  virtual bool Announce(std::string_view label_bytes) = 0;
+  virtual void LookUp() = 0;
+  /// Whether these bytes, which were announced, are the canonical labels of a known series. Asked
+  /// in the order of the message.
+  virtual bool Recognizes(std::string_view label_bytes) = 0;
+  /// From now on questions begin at the front of the message again.
+  virtual void Rewind() = 0;
+};
+
 class SeriesVisitor {
  public:
   virtual ~SeriesVisitor() = default;
+  /// A series with one sample whose labels SeriesRecognizer knows, in place of all other calls.
+  /// False: it is not among them, and the other calls have to follow.
+  virtual bool OnRecognized(std::string_view label_bytes, const Sample& sample) {
+    static_cast<void>(label_bytes);
+    static_cast<void>(sample);
+    return false;
+  }
   virtual void OnLabels(const WireLabels& labels) = 0;
   /// The next samples of the series, in wire order; the array lives for the call.
   virtual void OnSamples(std::span<const Sample> samples) = 0;

@@ -214,6 +214,7 @@ void NamespaceState::RemovePod(Pod& pod) {
 }
 
 void NamespaceState::EndBatch() {
+  touched_ = false;
   const int64_t time_ms = newest_sample_ms_;
   if (time_ms <= event_time_ms_) return;
   const bool first = event_time_ms_ == kNever;

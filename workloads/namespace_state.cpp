@@ -31,8 +31,9 @@ ContainerUsage::PartKey KeyOfPart(const Source& source, LabelsView labels) {
 
 }  // namespace
 
-NamespaceState::NamespaceState(std::string cluster, std::string name, ShardContext& context)
-    : cluster_(std::move(cluster)), name_(std::move(name)), context_(context) {
+NamespaceState::NamespaceState(std::string cluster, std::string name, size_t number,
+                               ShardContext& context)
+    : cluster_(std::move(cluster)), name_(std::move(name)), number_(number), context_(context) {
   context_.counters.namespaces_now.fetch_add(1);
 }
 
@@ -48,7 +49,7 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
   uint32_t index = kNoSeries;
   const auto found = by_hash_.find(item.series);
   if (found != by_hash_.end()) {
-    index = found->second;
+    index = *found;
   } else {
     // The end of a series that was never seen makes nothing; it is what a sender says after our
     // restart.
@@ -69,6 +70,38 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
       return;
     }
   }
+  if (item.vetted) {
+    context_.known.Insert(item.series, SeriesPlace(context_.shard, number_, index));
+  }
+  ApplyAt(index, item, samples, arrival_ms, verdict);
+}
+
+void NamespaceState::ApplyKnown(const SeriesItem& item, std::span<const Sample> samples,
+                                int64_t arrival_ms, WriteVerdict& verdict) {
+  ApplyAt(item.place.series(), item, samples, arrival_ms, verdict);
+}
+
+void NamespaceState::PrefetchSeries(uint32_t index) const {
+  if (index >= series_.size()) return;
+  const auto* const begin = reinterpret_cast<const char*>(&series_[index]);
+  __builtin_prefetch(begin, 1);
+  __builtin_prefetch(begin + sizeof(Series) - 1, 1);
+}
+
+void NamespaceState::PrefetchTargets(uint32_t index) const {
+  if (index >= series_.size()) return;
+  const Series& series = series_[index];
+  if (series.pod != nullptr) __builtin_prefetch(&series.pod->last_ms, 1);
+  if (series.fact != nullptr) __builtin_prefetch(series.fact, 1);
+  if (series.usage == nullptr) return;
+  constexpr size_t kLine = 64;
+  const auto* const begin = reinterpret_cast<const char*>(series.usage);
+  for (size_t at = 0; at < sizeof(ContainerUsage); at += kLine) __builtin_prefetch(begin + at, 1);
+}
+
+void NamespaceState::ApplyAt(uint32_t index, const SeriesItem& item,
+                             std::span<const Sample> samples, int64_t arrival_ms,
+                             WriteVerdict& verdict) {
   dirty_ = true;
   for (const Sample& sample : samples) {
     ApplySample(index, sample, item, verdict);
@@ -99,9 +132,9 @@ uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
     free_series_.pop_back();
     series_[index] = Series{};
   }
-  by_hash_.emplace(item.series, index);
   Series& series = series_[index];
   series.hash = item.series;
+  by_hash_.insert(index);
   series.source = item.source;
   series.in_use = true;
   ++context_.source_counts[item.source].series;
@@ -143,6 +176,7 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
                                                      ? ContainerUsage::Kind::kCounter
                                                      : ContainerUsage::Kind::kLevel);
       }
+      series.usage = usage.get();
       break;
     }
     case Role::kRequest:
@@ -189,6 +223,8 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
 }
 
 void NamespaceState::RemoveSeries(uint32_t index) {
+  by_hash_.erase(by_hash_.find(series_[index].hash));  // while the hash still stands there
+  context_.known.Erase(series_[index].hash);
   Series series = std::exchange(series_[index], Series{});
   const Role role = context_.sources.at(series.source).role;
   if (series.container != nullptr) {
@@ -208,7 +244,6 @@ void NamespaceState::RemoveSeries(uint32_t index) {
       if (--replicas->second.references == 0) replicas_.erase(replicas);
     }
   }
-  by_hash_.erase(series.hash);
   free_series_.push_back(index);
   --context_.source_counts[series.source].series;
   context_.budget.GiveBack(1);
@@ -344,15 +379,16 @@ void NamespaceState::Flush(PodContainer& container, Resource resource) {
 void NamespaceState::ApplyUsage(uint32_t index, const Source& source, Sample sample,
                                 WriteVerdict& verdict) {
   Series& series = series_[index];
-  if (series.container == nullptr || sample.value < 0) {
+  if (series.usage == nullptr || sample.value < 0) {
     ++verdict.accepted;  // a negative usage is legal on the wire and no usage
     return;
   }
-  auto& usage = series.container->usage[static_cast<size_t>(source.resource)];
   uint64_t dropped = 0;
   minutes_.clear();
-  const UsageOutcome outcome = usage->Add(index, series.part, sample, minutes_, dropped);
-  context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
+  const UsageOutcome outcome = series.usage->Add(index, series.part, sample, minutes_, dropped);
+  if (dropped > 0) {
+    context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
+  }
   if (outcome == UsageOutcome::kSecondScrape) {
     verdict.Ignore(IgnoreReason::kSecondScrape);
     return;
@@ -361,7 +397,7 @@ void NamespaceState::ApplyUsage(uint32_t index, const Source& source, Sample sam
   if (outcome == UsageOutcome::kReset) {
     context_.counters.counter_resets.fetch_add(1, std::memory_order_relaxed);
   }
-  GiveOut(*series.container, source.resource);
+  if (!minutes_.empty()) GiveOut(*series.container, source.resource);
 }
 
 /// Hands the minutes in minutes_ on to the estimators.

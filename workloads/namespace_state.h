@@ -4,7 +4,7 @@
 //
 // State advances on sample timestamps only. Lives on one shard's thread; not thread-safe.
 
-#include <boost/unordered/unordered_flat_map.hpp>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -40,7 +40,8 @@ struct WorkloadView {
 
 class NamespaceState {
  public:
-  NamespaceState(std::string cluster, std::string name, ShardContext& context);
+  /// `number`: SeriesPlace::name_space of its series.
+  NamespaceState(std::string cluster, std::string name, size_t number, ShardContext& context);
   ~NamespaceState();
   NamespaceState(const NamespaceState&) = delete;
   NamespaceState& operator=(const NamespaceState&) = delete;
@@ -50,6 +51,20 @@ class NamespaceState {
   void Apply(const SeriesItem& item, std::span<const Sample> samples, int64_t arrival_ms,
              WriteVerdict& verdict);
 
+  /// The same for an item whose series stands at its place, as Holds has said.
+  void ApplyKnown(const SeriesItem& item, std::span<const Sample> samples, int64_t arrival_ms,
+                  WriteVerdict& verdict);
+  /// Whether the series is at this place.
+  bool Holds(uint32_t index, const SeriesHash& hash) const {
+    return index < series_.size() && series_[index].in_use && series_[index].hash == hash;
+  }
+  /// Has the memory fetched that ApplyKnown will need: first the series, later, when it has come,
+  /// what the series points to.
+  void PrefetchSeries(uint32_t index) const;
+  void PrefetchTargets(uint32_t index) const;
+
+  /// True on the first call since the last EndBatch.
+  bool Touch() { return !std::exchange(touched_, true); }
   /// Moves the namespace's time to the newest sample applied, and does what is then due: last
   /// minutes, the fallback for owners, garbage collection. Once a batch, so that one body full of
   /// old time stamps cannot make work for each of them.
@@ -95,6 +110,7 @@ class NamespaceState {
     double last_value = 0;
     Pod* pod = nullptr;                   // counted in pod->series
     PodContainer* container = nullptr;    // of that pod
+    ContainerUsage* usage = nullptr;      // of that container
     Fact* fact = nullptr;                 // request, limit, replicas or phase that it tells
     std::unique_ptr<WorkloadKey> object;  // what it tells of: a ReplicaSet, a Job, a workload's
                                           // replicas; of a pod's owner: kind and name
@@ -103,12 +119,27 @@ class NamespaceState {
     bool stale = false;
     bool in_use = false;
   };
+  // The index holds the numbers of series only: their hashes stand in series_.
   struct SeriesHasher {
     using is_avalanching = void;
+    using is_transparent = void;
     size_t operator()(const SeriesHash& hash) const { return hash.low ^ hash.high; }
+    size_t operator()(uint32_t index) const { return (*this)((*series)[index].hash); }
+    const std::vector<Series>* series;
+  };
+  struct SeriesEqual {
+    using is_transparent = void;
+    bool operator()(uint32_t a, uint32_t b) const { return a == b; }
+    bool operator()(const SeriesHash& hash, uint32_t index) const {
+      return hash == (*series)[index].hash;
+    }
+    bool operator()(uint32_t index, const SeriesHash& hash) const { return (*this)(hash, index); }
+    const std::vector<Series>* series;
   };
 
   uint32_t AddSeries(const SeriesItem& item, int64_t first_ms);
+  void ApplyAt(uint32_t index, const SeriesItem& item, std::span<const Sample> samples,
+               int64_t arrival_ms, WriteVerdict& verdict);
   void Bind(uint32_t index, const Source& source, LabelsView labels, int64_t first_ms);
   void BindOwner(uint32_t index, Pod& pod, LabelsView labels);
   void AdoptOwner(uint32_t index, int64_t time_ms);
@@ -146,15 +177,18 @@ class NamespaceState {
 
   const std::string cluster_;
   const std::string name_;
+  const size_t number_;
   ShardContext& context_;
   int64_t event_time_ms_ = kNever;
   int64_t newest_sample_ms_ = kNever;  // becomes the event time at the end of the batch
   int64_t next_collection_ms_ = kNever;
   uint64_t samples_since_collection_ = 0;
   bool dirty_ = false;
+  bool touched_ = false;
 
-  boost::unordered_flat_map<SeriesHash, uint32_t, SeriesHasher> by_hash_;
   std::vector<Series> series_;
+  boost::unordered_flat_set<uint32_t, SeriesHasher, SeriesEqual> by_hash_{0, SeriesHasher{&series_},
+                                                                          SeriesEqual{&series_}};
   std::vector<uint32_t> free_series_;
 
   // Ordered maps: whatever walks them does so in the same order on every run.

@@ -9,27 +9,25 @@
 
 #include "model/counters.h"
 #include "model/sample.h"
+#include "workloads/known_series.h"
 #include "workloads/sources.h"
 #include "workloads/usage.h"
 
 namespace tidemark::workloads {
 
-/// 128-bit hash of a series' canonical label bytes, seeded per process. Stands for the series.
-struct SeriesHash {
-  uint64_t low = 0;
-  uint64_t high = 0;
-  friend bool operator==(const SeriesHash&, const SeriesHash&) = default;
-};
-
 /// One series of a batch. The label bytes live until the batch is applied.
 struct SeriesItem {
   SeriesHash series;
+  /// Where the series was when the request was read; it may be gone from there. None: not known
+  /// then. Without a place, and only then, `name_space` and `source` are set.
+  SeriesPlace place;
   uint64_t name_space = 0;  ///< hash of cluster and namespace
   std::string_view label_bytes;
   uint32_t first_sample = 0;  ///< into SeriesBatch::samples
   uint32_t sample_count = 0;
   uint16_t source = 0;        ///< into the SourceTable
   bool from_ha_pair = false;  ///< IncomingSeries::from_ha_pair; decided before the journal
+  bool vetted = false;        ///< IncomingSeries::vetted
 };
 
 /// Everything one request has for one shard, in the order of the request.
@@ -102,6 +100,8 @@ struct ShardContext {
   UsageSink& usage;
   SeriesBudget& budget;
   EngineCounters& counters;
+  KnownSeries& known;
+  size_t shard = 0;  ///< its number
   IndexPool containers{};
   IndexPool instances{};
   std::vector<SourceCount> source_counts{};  ///< one for each source of the table
