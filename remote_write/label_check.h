@@ -22,7 +22,7 @@ namespace tidemark::remote_write {
 struct CheckedLabels {
   LabelsView
       labels;  ///< valid until the next Check, or as long as the WireLabels that were checked
-  std::string_view bytes;  ///< valid until Clear, or as long as the request's unpacked bytes
+  std::string_view bytes;  ///< valid until Clear, or as long as WireLabels::in_place
 };
 
 /// Not thread-safe; reused from request to request.
