@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "remote_write/canonical_writer.h"
+#include "remote_write/packed_numbers.h"
 #include "remote_write/wire_fields.h"
 
 namespace tidemark::remote_write {
@@ -24,36 +25,6 @@ constexpr uint32_t kSeriesCreated = VarintKey(6);
 // Metadata
 constexpr uint32_t kHelpReference = VarintKey(3);
 constexpr uint32_t kUnitReference = VarintKey(4);
-
-/// Calls `take` with each number of a packed field.
-template <class Take>
-inline DecodeError ForEachPacked(std::string_view packed, Take take) {
-  WireReader numbers(packed);
-  while (!numbers.AtEnd()) {
-    uint64_t value = 0;
-    if (const DecodeError error = numbers.ReadVarint(value); error != kNone) return error;
-    take(static_cast<uint32_t>(value));
-  }
-  return kNone;
-}
-
-/// Takes two numbers below 2^14 off the front; false leaves the reader where it was.
-inline bool TakeShortPair(WireReader& reader, uint32_t& first, uint32_t& second) {
-  const std::string_view rest = reader.rest();
-  if (rest.size() < 4) return false;
-  const auto byte = [rest](size_t i) -> uint32_t { return static_cast<unsigned char>(rest[i]); };
-  size_t at = 0;
-  const auto take = [&](uint32_t& value) {
-    value = byte(at++);
-    if (value < 0x80) return true;
-    const uint32_t high = byte(at++);
-    value = (value & 0x7f) | high << 7;
-    return high < 0x80;
-  };
-  if (!take(first) || !take(second)) return false;
-  reader.Advance(at);
-  return true;
-}
 
 /// What a start time stamp is worth: 0 unless it is a time at or before the sample's own. A sample
 /// that has none takes `created_ms`, the entry's (drafts of 2.0 up to rc.3).
