@@ -101,6 +101,12 @@ Config RandomConfig(std::mt19937_64& random) {
   limits.max_label_name_bytes = static_cast<size_t>(Between(random, 8, 65'536));
   limits.max_label_value_bytes = static_cast<size_t>(Between(random, 1, 1 << 20));
   limits.max_future_ms = Between(random, 0, 24 * 3600 * 1000);
+  if (Coin(random)) {
+    config.bearer_token_file = "/";
+    for (int64_t i = Between(random, 0, 20); i > 0; --i) {
+      config.bearer_token_file.push_back(static_cast<char>(Between(random, 0x20, 0x7e)));
+    }
+  }
   return config;
 }
 
@@ -119,6 +125,7 @@ bool SameConfig(const Config& a, const Config& b) {
                     l.max_label_value_bytes, l.max_future_ms);
   };
   return engine(a.engine) == engine(b.engine) && limits(a.remote_write) == limits(b.remote_write) &&
+         a.bearer_token_file == b.bearer_token_file &&
          std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                     SameSource);
 }
