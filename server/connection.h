@@ -521,7 +521,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     return head_.request.content_length.value_or(0) - head_.request.body.size();
   }
   void ReleaseBody() {
-    head_.request.body = std::string();
+    std::string().swap(head_.request.body);  // an assignment would keep the memory
     state_->body_budget.Give(std::exchange(paid_, 0));
   }
 

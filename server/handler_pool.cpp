@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace tidemark::server {
+namespace {
+
+/// A pause of the whole machine must not look like the pace.
+constexpr auto kMaxInterval = std::chrono::seconds(1);
+constexpr int kSmoothing = 16;
+
+}  // namespace
 
 void HandlerPool::Start(unsigned threads) {
   {
@@ -36,7 +43,18 @@ void HandlerPool::Post(bool bulk, Task task) {
 HandlerPool::Duration HandlerPool::BulkDelay() const {
   const std::scoped_lock lock(mutex_);
   if (bulk_.empty()) return Duration::zero();
-  return std::chrono::steady_clock::now() - bulk_.front().since;
+  return std::max(std::chrono::steady_clock::now() - bulk_.front().since,
+                  bulk_interval_ * static_cast<int64_t>(bulk_.size()));
+}
+
+/// A bulk task has just been taken from the queue.
+void HandlerPool::NotePace(std::chrono::steady_clock::time_point now) {
+  if (bulk_waited_) {
+    const Duration interval = std::min<Duration>(now - bulk_taken_, kMaxInterval);
+    bulk_interval_ += (interval - bulk_interval_) / kSmoothing;
+  }
+  bulk_taken_ = now;
+  bulk_waited_ = !bulk_.empty();
 }
 
 void HandlerPool::Work() {
@@ -52,10 +70,14 @@ void HandlerPool::Work() {
     std::deque<Entry>& queue = bulk ? bulk_ : prompt_;
     Entry entry = std::move(queue.front());
     queue.pop_front();
-    if (bulk) ++bulk_running_;
+    const auto now = std::chrono::steady_clock::now();
+    if (bulk) {
+      ++bulk_running_;
+      NotePace(now);
+    }
     lock.unlock();
     --counters_.queued_requests_now;
-    entry.task(std::chrono::steady_clock::now() - entry.since);
+    entry.task(now - entry.since);
     entry.task = nullptr;  // what it holds goes before this thread counts as free
     lock.lock();
     if (bulk && bulk_running_-- == max_bulk_running_ && !bulk_.empty()) wake_.notify_one();

@@ -40,8 +40,10 @@ class HandlerPool {
 
   void Post(bool bulk, Task task);
 
-  /// How long the bulk task that is next has waited: what comes now waits about as long, if the
-  /// load stays as it is. 0 when none waits.
+  /// How long a bulk task that comes now would wait, about: as long as the one that is next has
+  /// waited, or as all that wait will take at the pace of late, whichever is more. The first is
+  /// late to tell of a crowd that comes at once, the second of a pace that has changed. 0 when none
+  /// waits.
   Duration BulkDelay() const;
 
  private:
@@ -51,6 +53,7 @@ class HandlerPool {
   };
 
   void Work();
+  void NotePace(std::chrono::steady_clock::time_point now);
   bool HasBulkTurn() const { return !bulk_.empty() && bulk_running_ < max_bulk_running_; }
 
   HttpCounters& counters_;
@@ -58,6 +61,9 @@ class HandlerPool {
   std::condition_variable wake_;
   std::deque<Entry> prompt_;
   std::deque<Entry> bulk_;
+  Duration bulk_interval_{};  // between two that are taken while others wait, smoothed
+  std::chrono::steady_clock::time_point bulk_taken_;  // the last one
+  bool bulk_waited_ = false;                          // others were waiting then
   size_t bulk_running_ = 0;
   size_t max_bulk_running_ = 0;
   bool stopping_ = false;
