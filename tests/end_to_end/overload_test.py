@@ -43,7 +43,7 @@ class Overload(unittest.TestCase):
         start_ms = int((time.time() - 3600) * 1000)
         senders = [Sender(number, start_ms) for number in range(SENDERS)]
         cpus = {min(os.sched_getaffinity(0))}
-        with Daemon(CONFIG, cpus=cpus, nice=5) as daemon:
+        with Daemon(CONFIG, cpus=cpus, nice=3) as daemon:
             acknowledged = 0
 
             def load(which, seconds, **how):
