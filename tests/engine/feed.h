@@ -34,16 +34,39 @@ inline LabelMap Named(std::string name, LabelMap labels) {
   return labels;
 }
 
-inline Result<WriteVerdict> TryWrite(SampleSink& sink, const std::vector<FeedSeries>& request) {
-  auto batch = sink.Begin();
+/// A request that has been read and is not committed yet.
+struct Prepared {
   std::deque<std::string> bytes;  // must live until Commit, as the labels do
+  std::unique_ptr<WriteBatch> batch;
+};
+
+enum class Recognize : uint8_t { kYes, kNo };
+
+/// With Recognize::kYes as remote write does it: known series are found by their bytes alone.
+inline Prepared Prepare(SampleSink& sink, const std::vector<FeedSeries>& request,
+                        Recognize recognize = Recognize::kYes) {
+  Prepared prepared;
+  prepared.batch = sink.Begin();
   for (const FeedSeries& series : request) {
     std::vector<LabelView> labels;
     for (const auto& [name, value] : series.labels) labels.push_back({name, value});
-    bytes.push_back(EncodeLabels(labels));
-    batch->Add({labels, bytes.back(), series.samples});
+    const std::string& bytes = prepared.bytes.emplace_back(EncodeLabels(labels));
+    IncomingSeries incoming{labels, bytes, series.samples};
+    if (recognize == Recognize::kYes) {
+      SeriesLookUp wanted{bytes, {}};
+      prepared.batch->Find({&wanted, 1});
+      incoming.vetted = true;
+      incoming.token = wanted.token;
+      if (wanted.token.IsKnown()) incoming.labels = {};
+    }
+    prepared.batch->Add(incoming);
   }
-  return batch->Commit();
+  return prepared;
+}
+
+inline Result<WriteVerdict> TryWrite(SampleSink& sink, const std::vector<FeedSeries>& request,
+                                     Recognize recognize = Recognize::kYes) {
+  return Prepare(sink, request, recognize).batch->Commit();
 }
 
 inline WriteVerdict Write(SampleSink& sink, const std::vector<FeedSeries>& request) {
