@@ -88,7 +88,8 @@ Outcome Receive(const std::string& message, bool v2, const std::set<std::string>
   DecoderV2 decoder_v2(limits.max_labels, limits.max_unpacked_bytes);
   outcome.error = v2 ? ValidateV2(message, shape) : ValidateV1(message, shape, &filler);
   if (outcome.error == DecodeError::kNone) {
-    outcome.error = v2 ? decoder_v2.Walk(message, shape, filler) : decoder.Walk(message, filler);
+    outcome.error =
+        v2 ? decoder_v2.Walk(message, shape, filler, &filler) : decoder.Walk(message, filler);
   }
   outcome.series = shape.series;
   outcome.samples = shape.samples;
