@@ -26,7 +26,12 @@ BatchFiller::BatchFiller(WriteBatch& batch, LabelChecker& checker, const Limits&
       newest_ms_(SaturatingAdd(now_ms, limits.max_future_ms)),
       ha_(ha),
       seen_(seen) {
+  Start();
+}
+
+void BatchFiller::Start() {
   if (seen_ != nullptr) seen_->clear();
+  next_seen_ = 0;
 }
 
 bool BatchFiller::Announce(std::string_view label_bytes) {
@@ -44,16 +49,16 @@ bool BatchFiller::Recognizes(std::string_view label_bytes) {
   return seen != nullptr && seen->token.IsKnown();
 }
 
-/// What was found of the announced series whose labels begin here; null: it was not announced.
-/// Series are asked for in the order of the message.
+/// What was found of these bytes; null: they were not announced. As every announced series is asked
+/// for in its turn, it is the one asked for last or the next.
 const SeriesLookUp* BatchFiller::SeenAt(const char* label_bytes) {
   if (seen_ == nullptr) return nullptr;
-  while (next_seen_ < seen_->size() && (*seen_)[next_seen_].label_bytes.data() < label_bytes) {
-    ++next_seen_;
+  for (size_t i = next_seen_; i < std::min(next_seen_ + 2, seen_->size()); ++i) {
+    if ((*seen_)[i].label_bytes.data() != label_bytes) continue;
+    next_seen_ = i;
+    return &(*seen_)[i];
   }
-  if (next_seen_ == seen_->size()) return nullptr;
-  const SeriesLookUp& seen = (*seen_)[next_seen_];
-  return seen.label_bytes.data() == label_bytes ? &seen : nullptr;
+  return nullptr;
 }
 
 bool BatchFiller::OnRecognized(std::string_view label_bytes, const Sample& sample) {

@@ -57,6 +57,7 @@ class BatchFiller final : public SeriesVisitor, public SeriesRecognizer {
   BatchFiller(WriteBatch& batch, LabelChecker& checker, const Limits& limits, int64_t now_ms,
               HaRequest* ha = nullptr, std::vector<SeriesLookUp>* seen = nullptr);
 
+  void Start() override;
   bool Announce(std::string_view label_bytes) override;
   void LookUp() override;
   bool Recognizes(std::string_view label_bytes) override;

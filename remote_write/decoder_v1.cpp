@@ -200,6 +200,7 @@ std::string_view Between(const char* begin, const char* end) {
 /// Tells all series that end as usual. Stops at the first fault, which the walk after it will meet
 /// again.
 void Announce(std::string_view message, SeriesRecognizer& recognizer) {
+  recognizer.Start();
   WireReader reader(message);
   while (!reader.AtEnd()) {
     uint32_t key = 0;

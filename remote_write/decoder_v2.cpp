@@ -26,6 +26,21 @@ constexpr uint32_t kSeriesCreated = VarintKey(6);
 constexpr uint32_t kHelpReference = VarintKey(3);
 constexpr uint32_t kUnitReference = VarintKey(4);
 
+/// The labels that were written out as `bytes`.
+void ReadBack(std::string_view bytes, std::vector<LabelView>& labels) {
+  labels.clear();
+  WireReader reader(bytes);
+  uint32_t key = 0;
+  std::string_view inner;
+  while (!reader.AtEnd()) {
+    LabelView& label = labels.emplace_back();
+    if (reader.ReadKey(key) != kNone || reader.ReadBytes(inner) != kNone) return;
+    WireReader fields(inner);
+    if (fields.ReadKey(key) != kNone || fields.ReadBytes(label.name) != kNone) return;
+    if (fields.ReadKey(key) != kNone || fields.ReadBytes(label.value) != kNone) return;
+  }
+}
+
 /// What a start time stamp is worth: 0 unless it is a time at or before the sample's own. A sample
 /// that has none takes `created_ms`, the entry's (drafts of 2.0 up to rc.3).
 void SettleStart(Sample& sample, int64_t created_ms) {
@@ -48,8 +63,10 @@ struct DecoderV2::Entry {
 };
 
 DecodeError DecoderV2::Walk(std::string_view message, const RequestShape& shape,
-                            SeriesVisitor& visitor) {
+                            SeriesVisitor& visitor, SeriesRecognizer* recognizer) {
   label_bytes_ = 0;
+  recognizer_ = recognizer;
+  waiting_count_ = 0;
   if (const DecodeError error = GatherSymbols(message, shape); error != kNone) return error;
   WireReader reader(message);
   while (!reader.AtEnd()) {
@@ -65,7 +82,27 @@ DecodeError DecoderV2::Walk(std::string_view message, const RequestShape& shape,
     }
     if (error != kNone) return error;
   }
+  TellWaiting(visitor);
   return kNone;
+}
+
+/// In their order; those that are not known as any other series.
+void DecoderV2::TellWaiting(SeriesVisitor& visitor) {
+  if (waiting_count_ == 0) return;
+  const std::span<const Waiting> waiting = std::span(waiting_).first(waiting_count_);
+  waiting_count_ = 0;
+  recognizer_->Start();
+  for (const Waiting& series : waiting) recognizer_->Announce(series.label_bytes);
+  recognizer_->LookUp();
+  for (const Waiting& series : waiting) {
+    if (visitor.OnRecognized(series.label_bytes, series.sample)) continue;
+    ReadBack(series.label_bytes, read_back_);
+    WireLabels labels{read_back_, read_back_.size(), series.label_bytes};
+    labels.is_utf8 = symbols_.all_utf8();
+    visitor.OnLabels(labels);
+    visitor.OnSamples({&series.sample, 1});
+    visitor.OnSeriesEnd();
+  }
 }
 
 void DecoderV2::Clear() {
@@ -99,6 +136,14 @@ DecodeError DecoderV2::WalkSeries(std::string_view series, SeriesVisitor& visito
   if (!labels.bad_reference && count == kept) {
     if (const DecodeError error = WriteLabels(labels); error != kNone) return error;
   }
+  const bool usual = entry.samples == 1 && !entry.has_histograms && entry.exemplars == 0;
+  if (recognizer_ != nullptr && usual && !labels.in_place.empty()) {
+    SettleStart(piece_.front(), entry.created_ms);
+    waiting_[waiting_count_++] = {labels.in_place, piece_.front()};
+    if (waiting_count_ == kMaxWaiting) TellWaiting(visitor);
+    return kNone;
+  }
+  TellWaiting(visitor);
   visitor.OnLabels(labels);
   if (entry.has_histograms || entry.samples > piece_.size()) {
     if (const DecodeError error = WalkAgain(series, entry.created_ms, visitor); error != kNone) {

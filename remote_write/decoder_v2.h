@@ -51,8 +51,9 @@ class DecoderV2 {
   /// Tells `visitor` every series of `message` (less than 4 GiB); `shape` is what ValidateV2 has
   /// found. A message that it has passed gives no error but kLabelsTooLarge; with any other the
   /// walk stops at the fault. The bytes of labels live until Clear.
+  /// Of series that `recognizer` knows only the bytes of their labels are told.
   [[nodiscard]] DecodeError Walk(std::string_view message, const RequestShape& shape,
-                                 SeriesVisitor& visitor);
+                                 SeriesVisitor& visitor, SeriesRecognizer* recognizer = nullptr);
 
   /// Forgets one request and gives back what only a large one needs.
   void Clear();
@@ -60,6 +61,13 @@ class DecoderV2 {
  private:
   /// What stands in one TimeSeries besides its labels.
   struct Entry;
+  /// A usual series, one sample and nothing else, that waits to be looked up with others: together
+  /// their cache misses overlap.
+  struct Waiting {
+    std::string_view label_bytes;
+    Sample sample;
+  };
+  static constexpr size_t kMaxWaiting = 32;
 
   [[nodiscard]] DecodeError GatherSymbols(std::string_view message, const RequestShape& shape);
   [[nodiscard]] DecodeError WalkSeries(std::string_view series, SeriesVisitor& visitor);
@@ -73,6 +81,7 @@ class DecoderV2 {
   std::string_view Symbol(uint32_t reference, Entry& entry) const;
   void TakeReference(uint32_t reference, Entry& entry);
   [[nodiscard]] DecodeError WriteLabels(WireLabels& labels);
+  void TellWaiting(SeriesVisitor& visitor);
 
   uint64_t max_label_bytes_;
   uint64_t label_bytes_ = 0;  // of this request
@@ -81,6 +90,10 @@ class DecoderV2 {
   std::vector<LabelView> labels_;
   ByteArena arena_;
   std::array<Sample, kPiece> piece_;
+  SeriesRecognizer* recognizer_ = nullptr;  // of this walk
+  std::array<Waiting, kMaxWaiting> waiting_;
+  size_t waiting_count_ = 0;
+  std::vector<LabelView> read_back_;
 };
 
 }  // namespace tidemark::remote_write

@@ -227,8 +227,8 @@ HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
   if (fault != DecodeError::kNone) return undecodable(fault, shape.fault_offset);
   if (shape.looks_like_other) return Refuse(request, "undecodable", 400, LooksLikeOther(v2));
 
-  const DecodeError stopped =
-      v2 ? scratch.decoder_v2.Walk(message, shape, filler) : scratch.decoder.Walk(message, filler);
+  const DecodeError stopped = v2 ? scratch.decoder_v2.Walk(message, shape, filler, &filler)
+                                 : scratch.decoder.Walk(message, filler);
   if (stopped == DecodeError::kLabelsTooLarge) {
     return Refuse(request, "too large", 400, LabelsTooLarge(limits_.max_unpacked_bytes));
   }

@@ -35,18 +35,19 @@ struct WireLabels {
   bool is_utf8 = false;
 };
 
-/// Knows series by the bytes of their labels, so that they need no walk.
+/// Knows series by the bytes of their labels, so that they need no walk. Used in rounds: Start, any
+/// number of Announce, LookUp; then questions about what was announced, in that order, each as
+/// often as wanted; Rewind to begin them again at the front.
 class SeriesRecognizer {
  public:
   virtual ~SeriesRecognizer() = default;
-  /// What may be the labels of a series, or bytes of any other kind. All those of a message are
-  /// told in their order, before the first question. False: no more will be remembered.
+  virtual void Start() = 0;
+  /// What may be the labels of a series, or bytes of any other kind; they must live until the next
+  /// Start. False: it is not remembered, nor will more be.
   virtual bool Announce(std::string_view label_bytes) = 0;
   virtual void LookUp() = 0;
-  /// Whether these bytes, which were announced, are the canonical labels of a known series. Asked
-  /// in the order of the message.
+  /// Whether these are the canonical labels of a known series. What was not announced is not known.
   virtual bool Recognizes(std::string_view label_bytes) = 0;
-  /// From now on questions begin at the front of the message again.
   virtual void Rewind() = 0;
 };
 

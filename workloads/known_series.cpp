@@ -19,8 +19,7 @@ SeriesPlace KnownSeries::View::Find(const SeriesHash& hash) const {
     const uint64_t place = slot.place.load(std::memory_order_acquire);
     if (place == kFree) return {};
     // The hash of a slot in use never changes, so that there is nothing torn to be read.
-    if (place != kErased && slot.low.load(std::memory_order_relaxed) == hash.low &&
-        slot.high.load(std::memory_order_relaxed) == hash.high) {
+    if (place != kErased && slot.low.load(std::memory_order_relaxed) == hash.low) {
       return SeriesPlace(place);
     }
   }
@@ -40,21 +39,17 @@ KnownSeries::Slot* KnownSeries::FindSlot(const SeriesHash& hash) const {
     Slot& slot = table.slots[at];
     const uint64_t place = slot.place.load(std::memory_order_relaxed);
     if (place == kFree) return nullptr;
-    if (place != kErased && slot.low.load(std::memory_order_relaxed) == hash.low &&
-        slot.high.load(std::memory_order_relaxed) == hash.high) {
-      return &slot;
-    }
+    if (place != kErased && slot.low.load(std::memory_order_relaxed) == hash.low) return &slot;
   }
 }
 
 /// Into a free slot: erased ones are left to Rebuild, so that a reader never meets a slot whose
 /// hash changes.
-void KnownSeries::Put(Table& table, const SeriesHash& hash, uint64_t place) {
-  size_t at = hash.low & table.mask;
+void KnownSeries::Put(Table& table, uint64_t low, uint64_t place) {
+  size_t at = low & table.mask;
   while (table.slots[at].place.load(std::memory_order_relaxed) != kFree) at = (at + 1) & table.mask;
   Slot& slot = table.slots[at];
-  slot.low.store(hash.low, std::memory_order_relaxed);
-  slot.high.store(hash.high, std::memory_order_relaxed);
+  slot.low.store(low, std::memory_order_relaxed);
   slot.place.store(place, std::memory_order_release);
 }
 
@@ -66,7 +61,7 @@ void KnownSeries::Insert(const SeriesHash& hash, SeriesPlace place) {
     return;
   }
   if ((used_ + 1) * 4 > table_->slots.size() * 3) Rebuild();
-  Put(*table_, hash, place.bits());
+  Put(*table_, hash.low, place.bits());
   ++used_;
   ++live_;
 }
@@ -89,9 +84,7 @@ void KnownSeries::Rebuild() {
   for (const Slot& slot : table_->slots) {
     const uint64_t place = slot.place.load(std::memory_order_relaxed);
     if (place == kFree || place == kErased) continue;
-    Put(*table,
-        {slot.low.load(std::memory_order_relaxed), slot.high.load(std::memory_order_relaxed)},
-        place);
+    Put(*table, slot.low.load(std::memory_order_relaxed), place);
   }
   used_ = live_;
   const std::scoped_lock lock(publish_mutex_);

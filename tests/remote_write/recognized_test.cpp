@@ -13,6 +13,7 @@
 #include "tests/catch.h"
 #include "tests/remote_write/random_request.h"
 #include "tests/remote_write/wire_builder.h"
+#include "tests/remote_write/wire_builder_v2.h"
 
 namespace tidemark::remote_write {
 namespace {
@@ -88,7 +89,8 @@ Outcome Receive(const std::string& message, bool v2, const std::set<std::string>
   DecoderV2 decoder_v2(limits.max_labels, limits.max_unpacked_bytes);
   outcome.error = v2 ? ValidateV2(message, shape) : ValidateV1(message, shape, &filler);
   if (outcome.error == DecodeError::kNone) {
-    outcome.error = v2 ? decoder_v2.Walk(message, shape, filler) : decoder.Walk(message, filler);
+    outcome.error =
+        v2 ? decoder_v2.Walk(message, shape, filler, &filler) : decoder.Walk(message, filler);
   }
   outcome.series = shape.series;
   outcome.samples = shape.samples;
@@ -180,6 +182,25 @@ TEST_CASE("usual series are known without a look at a label", "[remote_write][re
   CHECK(unknown.known == 0);
   const Outcome known = Receive(message, false, unknown.vetted);
   CHECK(known.known == 4);
+  CheckSame(unknown, known);
+}
+
+TEST_CASE("usual series of 2.0 are known by the bytes of their labels",
+          "[remote_write][recognized]") {
+  std::vector<test::Item> items;
+  for (int i = 0; i < 100; ++i) {
+    test::Item item;
+    item.labels = {{"__name__", "up"}, {"n", std::to_string(i)}};
+    item.samples = {{kNowMs, static_cast<double>(i)}};
+    items.push_back(item);
+    if (i == 50) items.back().samples.push_back({kNowMs + 1, 7});  // not usual: in its turn
+  }
+  const std::string message = test::EncodeV2(items);
+  const Outcome unknown = Receive(message, true, {});
+  CHECK(unknown.vetted.size() == 100);
+  CHECK(unknown.added.size() == 100);
+  const Outcome known = Receive(message, true, unknown.vetted);
+  CHECK(known.known == 100);
   CheckSame(unknown, known);
 }
 
