@@ -26,6 +26,9 @@ constexpr uint32_t kSeriesCreated = VarintKey(6);
 constexpr uint32_t kHelpReference = VarintKey(3);
 constexpr uint32_t kUnitReference = VarintKey(4);
 
+/// Memory for labels is booked in pieces of this size.
+constexpr uint64_t kBookingStep = 256 << 10;
+
 /// The labels that were written out as `bytes`.
 void ReadBack(std::string_view bytes, std::vector<LabelView>& labels) {
   labels.clear();
@@ -63,8 +66,11 @@ struct DecoderV2::Entry {
 };
 
 DecodeError DecoderV2::Walk(std::string_view message, const RequestShape& shape,
-                            SeriesVisitor& visitor, SeriesRecognizer* recognizer) {
+                            SeriesVisitor& visitor, SeriesRecognizer* recognizer,
+                            RequestMemory* memory) {
   label_bytes_ = 0;
+  booked_label_bytes_ = 0;
+  memory_ = memory;
   recognizer_ = recognizer;
   waiting_count_ = 0;
   if (const DecodeError error = GatherSymbols(message, shape); error != kNone) return error;
@@ -111,6 +117,10 @@ void DecoderV2::Clear() {
 }
 
 DecodeError DecoderV2::GatherSymbols(std::string_view message, const RequestShape& shape) {
+  if (memory_ != nullptr && shape.symbols > SymbolTable::kKeptSymbols &&
+      !memory_->Take(shape.symbols * SymbolTable::kSymbolBytes)) {
+    return DecodeError::kNoRoom;
+  }
   symbols_.Start(message, shape.symbols);
   WireReader reader(message);
   while (!reader.AtEnd()) {
@@ -329,6 +339,11 @@ DecodeError DecoderV2::WriteLabels(WireLabels& labels) {
   // What is not written out here is written out by the visitor, so it counts as much.
   label_bytes_ += least;
   if (label_bytes_ > max_label_bytes_) return DecodeError::kLabelsTooLarge;
+  if (label_bytes_ > booked_label_bytes_) {
+    const uint64_t step = std::max<uint64_t>(label_bytes_ - booked_label_bytes_, kBookingStep);
+    if (memory_ != nullptr && !memory_->Take(step)) return DecodeError::kNoRoom;
+    booked_label_bytes_ += step;
+  }
   if (!canonical) return kNone;
   const size_t long_lengths = labels.labels.size() * CanonicalWriter::kLongLengthBytes;
   char* const begin = arena_.Reserve(least + long_lengths + CanonicalWriter::kSlackBytes);
