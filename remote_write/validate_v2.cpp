@@ -36,7 +36,25 @@ bool IsPackedShort(std::string_view packed) {
   return (doubled | before) == 0;
 }
 
+/// Whether these are whole numbers below 2^14: no two bytes in a row go on, and the last does not.
+bool IsShortNumbers(std::string_view packed) {
+  constexpr uint64_t kHighBits = 0x8080808080808080ULL;
+  constexpr size_t kStep = sizeof(uint64_t) - 1;  // the last byte of a word is the next one's first
+  const char* next = packed.data();
+  size_t left = packed.size();
+  for (; left > kStep; left -= kStep, next += kStep) {
+    uint64_t word = 0;
+    std::memcpy(&word, next, sizeof(word));
+    if ((word & word >> 8 & kHighBits) != 0) return false;
+  }
+  for (; left > 1; --left, ++next) {
+    if ((next[0] & next[1] & 0x80) != 0) return false;
+  }
+  return left == 0 || (*next & 0x80) == 0;
+}
+
 DecodeError ValidatePacked(std::string_view packed) {
+  if (IsShortNumbers(packed)) return kNone;
   if (IsPackedShort(packed)) return kNone;
   WireReader numbers(packed);
   while (!numbers.AtEnd()) {
