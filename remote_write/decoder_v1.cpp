@@ -1,7 +1,6 @@
 #include "remote_write/decoder_v1.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "remote_write/histogram_check.h"
 #include "remote_write/wire_fields.h"
@@ -63,38 +62,23 @@ inline bool TakeUsualLabel(WireReader& reader, LabelView& label) {
   return true;
 }
 
-/// Splits a series that ends in one sample in its usual form: a time stamp of six bytes (1971 to
-/// 2109), before it the value unless that is 0, which proto3 leaves out. What stands before the
-/// sample is `labels` if it is labels at all: that the caller must know from elsewhere. Without
-/// looking at a label, so that a series whose labels are known costs nothing but their hash.
+/// Splits a series that ends in one sample in its usual form, before it the labels, if they are
+/// labels at all: that the caller must know from elsewhere. Without looking at a label, so that a
+/// series whose labels are known costs nothing but their hash.
 inline bool SplitUsualSeries(std::string_view series, std::string_view& labels, Sample& sample) {
-  constexpr size_t kTime = 7;    // key and six bytes
-  constexpr size_t kValue = 9;   // key and eight bytes
-  constexpr size_t kHeader = 2;  // key and length of the sample
-  if (series.size() < kHeader + kTime + kValue) return false;
-  const char* const end = series.data() + series.size();
-  const auto byte = [end](size_t from_end) {
-    return static_cast<unsigned char>(*(end - from_end));
-  };
-  if (byte(kTime) != VarintKey(2)) return false;
-  uint64_t time = 0;
-  std::memcpy(&time, end - 8, sizeof(time));
-  time >>= 16;
-  if ((time & 0x808080808080) != 0x008080808080) return false;
-  size_t tail = kTime;
-  if (byte(kTime + kValue) == Fixed64Key(1) && byte(kTime + kValue + 1) == kTime + kValue) {
-    tail += kValue;
-    std::memcpy(&sample.value, end - tail + 1, sizeof(sample.value));
-  } else {
-    sample.value = 0;
+  for (const size_t size : {kUsualSampleBytes, kUsualZeroBytes}) {
+    const size_t tail = 2 + size;  // with key and length
+    if (series.size() < tail) continue;
+    const std::string_view field = series.substr(series.size() - tail);
+    if (static_cast<unsigned char>(field[0]) != kSeriesSample ||
+        static_cast<unsigned char>(field[1]) != size) {
+      continue;
+    }
+    if (!ReadUsualSample(field.substr(2), sample)) continue;
+    labels = series.substr(0, series.size() - tail);
+    return true;
   }
-  tail += kHeader;
-  if (byte(tail) != kSeriesSample || byte(tail - 1) != tail - kHeader) return false;
-  sample.timestamp_ms = static_cast<int64_t>(
-      (time & 0x7f) | (time >> 1 & 0x7f << 7) | (time >> 2 & 0x7f << 14) |
-      (time >> 3 & 0x7f << 21) | (time >> 4 & 0x7fULL << 28) | (time >> 5 & 0x7fULL << 35));
-  labels = series.substr(0, series.size() - tail);
-  return true;
+  return false;
 }
 
 DecodeError ValidateExemplar(std::string_view message) {
