@@ -17,6 +17,7 @@ void HandlerPool::Start(unsigned threads) {
     const std::scoped_lock lock(mutex_);
     const unsigned kept_free = threads > 1 ? std::max(1U, threads / 8) : 0;
     max_bulk_running_ = threads - kept_free;
+    kept_for_bulk_ = kept_free;
   }
   for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
 }
@@ -61,8 +62,8 @@ void HandlerPool::Work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [this] { return stopping_ || !prompt_.empty() || HasBulkTurn(); });
-    const bool bulk = prompt_.empty();
-    if (bulk && !HasBulkTurn()) {
+    const bool bulk = HasBulkTurn() && (prompt_.empty() || bulk_running_ < kept_for_bulk_);
+    if (!bulk && prompt_.empty()) {
       // Stopping. What still waits belongs to the threads that run bulk tasks now: each looks again
       // when it has ended its own.
       return;

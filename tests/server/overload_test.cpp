@@ -300,6 +300,28 @@ TEST_CASE("A crowd that comes at once is foreseen by the pace at which it is ser
   CHECK(counters.queued_requests_now == 0);
 }
 
+TEST_CASE("Bulk requests are handled while others never cease", "[server][overload]") {
+  constexpr int kMost = 20'000;
+  HttpCounters counters;
+  HandlerPool pool(counters);
+  std::atomic<int> prompt_runs = 0;
+  std::atomic<int> runs_before_bulk = kMost;
+  std::atomic<bool> bulk_done = false;
+  // Each is followed by another before it ends, so that the queue is never empty.
+  std::function<void(HandlerPool::Duration)> prompt = [&](HandlerPool::Duration) {
+    if (!bulk_done && ++prompt_runs < kMost) pool.Post(false, prompt);
+  };
+  for (int i = 0; i < 4; ++i) pool.Post(false, prompt);
+  pool.Post(true, [&](HandlerPool::Duration) {
+    runs_before_bulk = prompt_runs.load();
+    bulk_done = true;
+  });
+  pool.Start(2);
+  CHECK(Eventually([&] { return bulk_done.load(); }));
+  pool.Stop();
+  CHECK(runs_before_bulk < kMost);
+}
+
 TEST_CASE("A stop answers the bulk requests that wait for a worker", "[server][overload]") {
   BulkFixture fixture;
   std::vector<Client> crowd = fixture.Crowd(4);
