@@ -1,7 +1,6 @@
 #include "cmd/loadgen_flags.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <charconv>
@@ -11,6 +10,7 @@
 
 #include "cmd/build_info.h"
 #include "cmd/flags.h"
+#include "cmd/held_signals.h"
 #include "cmd/loadgen/run.h"
 #include "cmd/text.h"
 #include "cmd/units.h"
@@ -165,30 +165,6 @@ Result<void> ReadFlag(std::string_view name, const std::string& text, LoadOption
   return {};
 }
 
-/// SIGINT and SIGTERM, held back for as long as it lives; one thread asks for them.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigemptyset(&held_);
-    sigaddset(&held_, SIGINT);
-    sigaddset(&held_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &held_, &before_);
-  }
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  /// Waits 20 ms at most; true when one has come.
-  bool Wait() {
-    const timespec moment{.tv_sec = 0, .tv_nsec = 20'000'000};
-    return sigtimedwait(&held_, nullptr, &moment) > 0;
-  }
-
- private:
-  sigset_t held_{};
-  sigset_t before_{};
-};
-
 }  // namespace
 
 CommandSpec LoadgenSpec() {
@@ -258,9 +234,10 @@ int RunLoadgenCommand(std::span<const std::string> args) {
   }
   const auto options = ReadLoadgenFlags(*line);
   if (!options) return ReportUsageError(kName, options.error());
-  HeldSignals signals;
+  const HeldSignals signals;
   const SystemClock clock;
-  const auto report = loadgen::RunLoad(*options, clock, [&signals] { return signals.Wait(); });
+  const auto report = loadgen::RunLoad(
+      *options, clock, [&signals] { return signals.WaitFor(std::chrono::milliseconds(20)); });
   if (!report) {
     fmt::print(stderr, "{}: error: {}\n", kName, report.error().message);
     return 1;

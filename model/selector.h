@@ -24,7 +24,6 @@ class Selector {
   static Result<Selector> Parse(std::string_view text);
 
   bool Matches(LabelsView labels) const;
-  bool MatchesEverything() const { return matchers_ == nullptr; }
   /// As it was written; `{}` for the default.
   const std::string& text() const { return text_; }
 

@@ -173,8 +173,6 @@ void BatchFiller::OnExemplars(uint64_t count) {
   if (!refused_) tally_.exemplars += count;
 }
 
-void BatchFiller::OnSeriesEnd() {}
-
 void BatchFiller::Offer(std::span<const Sample> samples) {
   if (samples.empty()) return;
   tally_.offered += samples.size();

@@ -38,8 +38,6 @@ struct FillTally {
   int64_t highest_timestamp_ms = std::numeric_limits<int64_t>::min();  ///< of those offered
   std::optional<RejectReason> first_reason;                            ///< the first item refused
   std::string first_example;                                           ///< its series, for people
-
-  bool AnyRejected() const { return first_reason.has_value(); }
 };
 
 /// For one request. Not thread-safe.
@@ -67,7 +65,6 @@ class BatchFiller final : public SeriesVisitor, public SeriesRecognizer {
   void OnSamples(std::span<const Sample> samples) override;
   void OnHistogram(std::string_view message) override;
   void OnExemplars(uint64_t count) override;
-  void OnSeriesEnd() override;
 
   const FillTally& tally() const { return tally_; }
 

@@ -29,7 +29,7 @@ constexpr uint32_t kUnitReference = VarintKey(4);
 /// Memory for labels is booked in pieces of this size.
 constexpr uint64_t kBookingStep = 256 << 10;
 
-/// The labels that were written out as `bytes`.
+/// The labels that were written out as `bytes`. DecodeLabels would want them in order.
 void ReadBack(std::string_view bytes, std::vector<LabelView>& labels) {
   labels.clear();
   WireReader reader(bytes);
@@ -107,7 +107,6 @@ void DecoderV2::TellWaiting(SeriesVisitor& visitor) {
     labels.is_utf8 = symbols_.all_utf8();
     visitor.OnLabels(labels);
     visitor.OnSamples({&series.sample, 1});
-    visitor.OnSeriesEnd();
   }
 }
 
@@ -165,7 +164,6 @@ DecodeError DecoderV2::WalkSeries(std::string_view series, SeriesVisitor& visito
     visitor.OnSamples(samples);
   }
   if (entry.exemplars > 0) visitor.OnExemplars(entry.exemplars);
-  visitor.OnSeriesEnd();
   return kNone;
 }
 

@@ -24,6 +24,8 @@
 //   2.0  at most twice its unpacked bytes for the table of symbols; labels written out, at most
 //        limits.max_unpacked_bytes rounded up to half-empty chunks, and as much again when all of
 //        them had to be sorted
+// Booked with HandlerOptions::inflight are the unpacked bytes, the table of symbols and the labels
+// written out; labels that had to be encoded anew or sorted are not.
 
 #include <cstdint>
 #include <functional>
@@ -49,8 +51,9 @@ namespace tidemark::remote_write {
 struct HandlerOptions {
   /// Asked before a body is read; false is answered 503. Empty: always true. Must be thread-safe.
   std::function<bool()> accepting = nullptr;
-  /// What bodies unpack to is booked here, by their claim and before it is reserved; a request for
-  /// which there is no room is answered 503. Null: not bounded. Must outlive the handler.
+  /// What bodies unpack to is booked here, by their claim, and what 2.0 writes out, each before it
+  /// is reserved; a request for which there is no room is answered 503. Null: not bounded. Must
+  /// outlive the handler.
   ByteBudget* inflight = nullptr;
   /// Spreads Retry-After; absent: exact.
   std::optional<uint64_t> jitter_seed = std::nullopt;

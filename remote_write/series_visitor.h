@@ -4,8 +4,7 @@
 // knows verdicts and no wire.
 //
 // For each series in wire order: OnLabels once, then OnSamples, OnHistogram and OnExemplars in any
-// number and order, then OnSeriesEnd. Pieces are bounded, so that no series needs memory after its
-// own measure.
+// number and order. Pieces are bounded, so that no series needs memory after its own measure.
 
 #include <cstdint>
 #include <span>
@@ -68,7 +67,6 @@ class SeriesVisitor {
   /// known to be good.
   virtual void OnHistogram(std::string_view message) = 0;
   virtual void OnExemplars(uint64_t count) = 0;
-  virtual void OnSeriesEnd() = 0;
 };
 
 }  // namespace tidemark::remote_write

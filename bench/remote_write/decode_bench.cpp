@@ -46,7 +46,6 @@ class NullVisitor final : public SeriesVisitor {
   void OnSamples(std::span<const Sample> samples) override { sum_ += samples.size(); }
   void OnHistogram(std::string_view) override {}
   void OnExemplars(uint64_t) override {}
-  void OnSeriesEnd() override {}
 
  private:
   uint64_t sum_ = 0;

@@ -1,44 +1,18 @@
 #include "cmd/demo_cluster/command.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <utility>
 
 #include "cmd/demo_cluster/cluster.h"
 #include "cmd/demo_cluster/service.h"
+#include "cmd/held_signals.h"
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/log.h"
 #include "server/server.h"
 
 namespace tidemark::demo_cluster {
-namespace {
-
-/// SIGINT and SIGTERM, held back for as long as it lives, so that one thread can wait for them.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigemptyset(&held_);
-    sigaddset(&held_, SIGINT);
-    sigaddset(&held_, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &held_, &before_);
-  }
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  void Wait() {
-    int signal = 0;
-    sigwait(&held_, &signal);
-  }
-
- private:
-  sigset_t held_{};
-  sigset_t before_{};
-};
-
-}  // namespace
 
 int RunDemoCluster(const DemoClusterOptions& options) {
   // Written so that NaN fails as well.
@@ -48,7 +22,7 @@ int RunDemoCluster(const DemoClusterOptions& options) {
          {"allowed", fmt::format("above 0 and at most {}", Cluster::kMaxSpeed)}});
     return 2;
   }
-  HeldSignals signals;
+  const cmd::HeldSignals signals;
   const SystemClock clock;
   Service service(options.seed, options.speed, clock);
   HttpCounters counters;

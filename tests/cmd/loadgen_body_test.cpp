@@ -10,11 +10,11 @@
 
 #include "cmd/loadgen/body_encoder.h"
 #include "cmd/loadgen/cluster.h"
-#include "loadgen_oracle/write_v2.pb.h"
 #include "model/label.h"
 #include "model/sample.h"
 #include "remote_write/decoder_v1.h"
 #include "remote_write_oracle/remote_write.pb.h"
+#include "remote_write_oracle/remote_write_v2.pb.h"
 #include "tests/catch.h"
 #include "workloads/identity.h"
 #include "workloads/sources.h"
@@ -59,7 +59,6 @@ class Gatherer final : public remote_write::SeriesVisitor {
   }
   void OnHistogram(std::string_view) override { FAIL("no histogram was sent"); }
   void OnExemplars(uint64_t) override { FAIL("no exemplar was sent"); }
-  void OnSeriesEnd() override {}
 
   std::string bytes;
   Points points;
@@ -84,7 +83,7 @@ Points ReadByUs(const std::string& message) {
 }
 
 Points ReadV1ByOracle(const std::string& message) {
-  tidemark::oracle::WriteRequest request;
+  oracle::WriteRequest request;
   REQUIRE(request.ParseFromString(message));
   Points points;
   for (const auto& series : request.timeseries()) {
@@ -99,7 +98,7 @@ Points ReadV1ByOracle(const std::string& message) {
 }
 
 Points ReadV2ByOracle(const std::string& message) {
-  oracle::Request request;
+  oracle::v2::Request request;
   REQUIRE(request.ParseFromString(message));
   REQUIRE(request.symbols_size() > 0);
   CHECK(request.symbols(0).empty());

@@ -22,8 +22,9 @@ import time
 import unittest
 import warnings
 
+from programs import free_port, wait_for
+
 TIDEMARK = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
-PATIENCE_SECONDS = 60
 # "correct horse", hashed by bcrypt with cost 10.
 PASSWORD = "correct horse"
 PASSWORD_HASH = "$2y$10$a.gHQGmGJsetJ/vOswjQle3VjUUsbvHKMRNcg.h2tl4Cxi3AMostK"
@@ -65,17 +66,6 @@ def replace(path, content):
     temporary = str(path) + ".new"
     pathlib.Path(temporary).write_text(content)
     os.rename(temporary, path)
-
-
-def wait_for(what, condition, seconds=PATIENCE_SECONDS):
-    deadline = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise AssertionError(f"{what}: not within {seconds} s")
-        time.sleep(0.1)
 
 
 class Daemon:
@@ -152,9 +142,7 @@ class Access(unittest.TestCase):
 
     def prometheus(self, daemon, http_config):
         """Starts a Prometheus that scrapes itself and writes to the daemon."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{probe.getsockname()[1]}"
+        address = f"127.0.0.1:{free_port()}"
         name = "prometheus-" + hashlib.sha256(json.dumps(http_config).encode()).hexdigest()[:8]
         config = self.path / f"{name}.yml"
         config.write_text(json.dumps({

@@ -13,7 +13,6 @@ import os
 import pathlib
 import re
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -21,6 +20,8 @@ import time
 import unittest
 import urllib.parse
 import urllib.request
+
+from programs import free_port, get, wait_for
 
 TIDEMARK = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
 PATIENCE_SECONDS = 200  # two whole minutes must pass in the worst case before the first value
@@ -80,28 +81,6 @@ class Cluster(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def get(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
-        return answer.read().decode()
-
-
-def wait_for(what, condition, seconds=PATIENCE_SECONDS):
-    deadline = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise AssertionError(f"{what}: not within {seconds} s")
-        time.sleep(0.3)
 
 
 class Circle(unittest.TestCase):
@@ -168,7 +147,7 @@ class Circle(unittest.TestCase):
 
     def test_1_the_request_fits_the_usage(self):
         (labels, cores), = wait_for("a CPU request in Prometheus", lambda: self.query(
-            'tidemark_recommended_request{workload="web",resource="cpu"}'))
+            'tidemark_recommended_request{workload="web",resource="cpu"}'), PATIENCE_SECONDS)
         for name, value in {"namespace": "shop", "workload_type": "deployment", "workload": "web",
                             "container": "app", "resource": "cpu", "unit": "core"}.items():
             self.assertEqual(labels.get(name), value, name)

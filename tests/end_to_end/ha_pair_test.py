@@ -19,7 +19,7 @@ import tempfile
 import time
 import unittest
 
-from circle_test import free_port, get, wait_for
+from programs import free_port, get, wait_for
 
 TIDEMARK = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
 TIDETOOL = os.environ.get("TIDETOOL_BIN", "build/release/bin/tidetool")

@@ -14,19 +14,10 @@ import time
 import unittest
 import urllib.request
 
+from programs import wait_for
+
 TIDEMARK = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
 TIDETOOL = os.environ.get("TIDETOOL_BIN", "build/release/bin/tidetool")
-
-
-def wait_for(what, condition, seconds=30):
-    deadline = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise AssertionError(f"{what}: not within {seconds} s")
-        time.sleep(0.1)
 
 
 class Load(unittest.TestCase):

@@ -70,12 +70,12 @@ class Overload(unittest.TestCase):
                 flat_out = load(senders[:CAPACITY_SENDERS], CAPACITY_SECONDS)
                 self.assertEqual(set(flat_out.statuses), {204}, flat_out.texts)
                 capacity = max(capacity, flat_out.statuses[204] / CAPACITY_SECONDS)
-            before = daemon.resident_bytes()
+            before = daemon.memory()
 
             resident, health = [], []
 
             def watch():
-                resident.append(daemon.resident_bytes())
+                resident.append(daemon.memory())
                 began = time.monotonic()
                 self.assertEqual(daemon.get("/-/healthy")[0], 200)
                 health.append(time.monotonic() - began)

@@ -10,24 +10,17 @@ import http.client
 import json
 import os
 import pathlib
-import queue
 import re
-import shutil
-import struct
-import subprocess
 import sys
-import tempfile
-import threading
 import time
 import unittest
 
+import programs
+from programs import WRITE_PATH, pack, series, total
+
 HERE = pathlib.Path(__file__).resolve().parent
 PAYLOADS = pathlib.Path(os.environ.get("TIDEMARK_PAYLOADS") or HERE.parent / "data" / "payloads")
-BINARY = os.environ.get("TIDEMARK_BIN", "")
 
-WRITE_PATH = "/api/v1/write"
-START_SECONDS = 30
-STOP_SECONDS = 30
 REQUEST_SECONDS = 30
 PROMPT_SECONDS = 1.0
 MIB = 1 << 20
@@ -40,95 +33,22 @@ WRITTEN = {kind: f"X-Prometheus-Remote-Write-{kind.capitalize()}-Written" for ki
 SUMMARY = []
 
 
-class Daemon:
-    """One tidemark on a port of its own with an empty store; killed when the block ends."""
+class Daemon(programs.Daemon):
+    """One tidemark whose clock begins at `clock_ms`."""
 
     def __init__(self, clock_ms):
-        self.clock_ms = clock_ms
-        self.log = []
-        self._addresses = queue.Queue()
+        super().__init__(flags=(f"--clock.start={clock_ms}",))
 
-    def __enter__(self):
-        self.storage = tempfile.mkdtemp(prefix="tidemark-payloads-")
-        try:
-            self.process = subprocess.Popen(
-                [
-                    BINARY,
-                    "--web.listen-address=127.0.0.1:0",
-                    f"--storage.path={self.storage}",
-                    "--eval.interval=1s",
-                    f"--clock.start={self.clock_ms}",
-                ],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-            )
-        except OSError:
-            shutil.rmtree(self.storage, ignore_errors=True)
-            raise
-        self._reader = threading.Thread(target=self._read_log, daemon=True)
-        self._reader.start()
-        try:
-            self._wait_until_ready()
-        except BaseException:
-            self.__exit__(None, None, None)
-            raise
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-        self._reader.join()
-        self.process.stderr.close()
-        shutil.rmtree(self.storage, ignore_errors=True)
-
-    def _read_log(self):
-        for line in self.process.stderr:
-            self.log.append(line.rstrip())
-            found = re.search(r'\baddress="?127\.0\.0\.1:(\d+)', line)
-            if found and re.search(r'\bmsg="?listening', line, re.IGNORECASE):
-                self._addresses.put(int(found.group(1)))
-        self._addresses.put(None)  # the daemon has ended
-
-    def _wait_until_ready(self):
-        deadline = time.monotonic() + START_SECONDS
-        try:
-            self.port = self._addresses.get(timeout=START_SECONDS)
-        except queue.Empty:
-            self.port = None
-        if self.port is None:
-            raise RuntimeError("tidemark did not say where it listens:\n" + self.last_log())
-        while True:
-            status, _, _ = self.request("GET", "/-/ready")
-            if status == 200:
-                return
-            if time.monotonic() > deadline or not self.is_alive():
-                raise RuntimeError(f"tidemark did not become ready (last {status}):\n" + self.last_log())
-            time.sleep(0.02)
-
-    def last_log(self):
-        return "\n".join(self.log[-20:])
-
-    def is_alive(self):
-        return self.process.poll() is None
-
-    def request(self, method, path, headers=(), body=None):
-        """(status, headers, body) of one request on a connection of its own."""
+    def send(self, entry, folder):
+        """Sends one body of an index, with just the headers that stand there: some of them twice."""
+        body = (folder / entry["file"]).read_bytes()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=REQUEST_SECONDS)
         try:
-            connection.putrequest(method, path, skip_accept_encoding=True)
-            for name, value in headers:
+            connection.putrequest(entry.get("method", "POST"), WRITE_PATH, skip_accept_encoding=True)
+            for name, value in entry["headers"]:
                 if name.lower() not in ("host", "content-length"):
                     connection.putheader(name, value)
-            if body is not None:
-                connection.putheader("Content-Length", str(len(body)))
+            connection.putheader("Content-Length", str(len(body)))
             try:
                 connection.endheaders(body)
             except (BrokenPipeError, ConnectionResetError):
@@ -138,39 +58,9 @@ class Daemon:
         finally:
             connection.close()
 
-    def write(self, entry, folder):
-        """Sends one body of an index."""
-        body = (folder / entry["file"]).read_bytes()
-        return self.request(entry.get("method", "POST"), WRITE_PATH, entry["headers"], body)
-
-    def metrics(self):
-        """{(name, labels): value}, labels as a frozenset of pairs."""
-        status, _, text = self.request("GET", "/metrics")
-        if status != 200:
-            raise RuntimeError(f"/metrics answered {status}")
-        values = {}
-        for line in text.decode().splitlines():
-            found = re.fullmatch(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)", line)
-            if not found:
-                continue
-            labels = re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', found.group(2) or "")
-            values[(found.group(1), frozenset(labels))] = float(found.group(3))
-        return values
-
-    def memory(self, key):
-        """VmRSS or VmHWM, in bytes."""
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(rf"^{key}:\s+(\d+) kB", status, re.MULTILINE).group(1)) * 1024
-
     def reset_peak(self):
         """Makes VmHWM start over at VmRSS (proc(5), clear_refs)."""
         pathlib.Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
-
-
-def total(metrics, name, **labels):
-    """Sum of the samples of a metric that carry these labels."""
-    wanted = set(labels.items())
-    return sum(value for (metric, found), value in metrics.items() if metric == name and wanted <= found)
 
 
 def taken(metrics):
@@ -181,40 +71,6 @@ def taken(metrics):
         + total(metrics, ignored, reason="no_role")
         + total(metrics, ignored, reason="no_container")
     )
-
-
-def varint(value):
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def field(number, content):
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def good_body(time_ms):
-    """A snappy block with one good sample."""
-    labels = b"".join(
-        field(1, field(1, name) + field(2, value))
-        for name, value in ((b"__name__", b"up"), (b"job", b"payloads_test"))
-    )
-    sample = field(2, b"\x09" + struct.pack("<d", 1.0) + b"\x10" + varint(time_ms))
-    message = field(1, labels + sample)
-    # One literal, its length less one in a byte of its own (snappy, format_description.txt).
-    assert len(message) <= 256
-    return varint(len(message)) + bytes([60 << 2, len(message) - 1]) + message
-
-
-GOOD_HEADERS = (
-    ("Content-Type", "application/x-protobuf"),
-    ("Content-Encoding", "snappy"),
-    ("X-Prometheus-Remote-Write-Version", "0.1.0"),
-    ("User-Agent", "payloads_test/1"),
-)
 
 
 def is_v2(entry):
@@ -252,7 +108,7 @@ class RealBodies(unittest.TestCase):
         with Daemon(max(body["arrived_ms"] for body in bodies)) as daemon:
             for body in bodies:
                 with self.subTest(body["file"]):
-                    status, _, text = daemon.write(body, folder)
+                    status, _, text = daemon.send(body, folder)
                     self.assertEqual((status, text), (204, b""), daemon.last_log())
             metrics = daemon.metrics()
             accepted = total(metrics, "tidemark_remote_write_samples_accepted_total")
@@ -277,7 +133,7 @@ class RealBodies(unittest.TestCase):
         with Daemon(clock_ms) as daemon:
             for body in bodies:
                 with self.subTest(body["file"]):
-                    status, headers, text = daemon.write(body, folder)
+                    status, headers, text = daemon.send(body, folder)
                     self.assertEqual((status, text), (body["expect"]["best_status"], b""), daemon.last_log())
                     self.assertEqual(written(headers), body["expect"]["written"])
             metrics = daemon.metrics()
@@ -327,7 +183,7 @@ class FaultyBodies(unittest.TestCase):
                 with self.subTest(entry["file"]):
                     before = daemon.memory("VmRSS")
                     daemon.reset_peak()
-                    status, headers, text = daemon.write(entry, self.folder)
+                    status, headers, text = daemon.send(entry, self.folder)
                     peak = daemon.memory("VmHWM")
                     highest = max(highest, peak)
                     growth = peak - before
@@ -339,7 +195,8 @@ class FaultyBodies(unittest.TestCase):
                     self.assertLessEqual(growth, allowed_growth(entry), "peak memory grew")
 
                     started = time.monotonic()
-                    status, _, text = daemon.request("POST", WRITE_PATH, GOOD_HEADERS, good_body(self.base_ms + good))
+                    one = series({"__name__": "up", "job": "payloads_test"}, 1.0, self.base_ms + good)
+                    status, _, text = daemon.write(pack(one))
                     self.assertEqual(status, 204, text)
                     self.assertLess(time.monotonic() - started, PROMPT_SECONDS, "the next good request had to wait")
                     good += 1
@@ -359,7 +216,7 @@ class FaultyBodies(unittest.TestCase):
                 # A daemon of its own: what is late or a duplicate depends on what came before.
                 with Daemon(self.base_ms) as daemon:
                     before = taken(daemon.metrics())
-                    status, headers, text = daemon.write(entry, self.folder)
+                    status, headers, text = daemon.send(entry, self.folder)
                     self.check_status(entry, status, text)
                     self.check_written(entry, status, headers)
                     self.assertEqual(taken(daemon.metrics()) - before, expected, text)
@@ -369,13 +226,14 @@ class FaultyBodies(unittest.TestCase):
 
 
 def main():
-    global BINARY
+    binary = os.environ.get("TIDEMARK_BIN", "")
     arguments = sys.argv[1:]
     if arguments and not arguments[0].startswith("-") and os.sep in arguments[0]:
-        BINARY = arguments.pop(0)
-    if not BINARY or not os.access(BINARY, os.X_OK):
-        print(f"no tidemark to run: {BINARY or 'give its path or set TIDEMARK_BIN'}", file=sys.stderr)
+        binary = arguments.pop(0)
+    if not binary or not os.access(binary, os.X_OK):
+        print(f"no tidemark to run: {binary or 'give its path or set TIDEMARK_BIN'}", file=sys.stderr)
         return 2
+    programs.BINARY = binary
     program = unittest.main(argv=[sys.argv[0], *arguments], exit=False)
     for line in SUMMARY:
         print(line)

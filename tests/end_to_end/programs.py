@@ -8,11 +8,13 @@ import pathlib
 import queue
 import re
 import shutil
+import socket
 import struct
 import subprocess
 import tempfile
 import threading
 import time
+import urllib.request
 
 BINARY = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
 WRITE_PATH = "/api/v1/write"
@@ -141,9 +143,34 @@ class Daemon:
                 values[(found.group(1), frozenset(labels))] = float(found.group(3))
         return values
 
-    def resident_bytes(self):
+    def memory(self, key="VmRSS"):
+        """VmRSS or VmHWM (proc(5), status), in bytes."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(re.search(r"^VmRSS:\s+(\d+) kB", status, re.MULTILINE).group(1)) * 1024
+        return int(re.search(rf"^{key}:\s+(\d+) kB", status, re.MULTILINE).group(1)) * 1024
+
+
+def wait_for(what, condition, seconds=60):
+    """What `condition()` gives once that is true."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {seconds} s")
+        time.sleep(0.1)
+
+
+def get(url):
+    with urllib.request.urlopen(url, timeout=10) as answer:
+        return answer.read().decode()
+
+
+def free_port():
+    """For programs that cannot be told 0."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def total(metrics, name, **labels):

@@ -273,10 +273,9 @@ TEST_CASE("build, configuration and run-time are told as Prometheus tells them",
   FakeDaemon daemon(MakeSnapshot({}));
   daemon.engine.series_now = 5;
   daemon.engine.namespaces_now = 2;
-  CHECK(
-      daemon.Get("/api/v1/status/buildinfo").body ==
-      R"({"status":"success","data":{"version":"1.2.3","revision":"abcdef","branch":"main",)"
-      R"("compiler":"g++ 12.2.0"}})");
+  CHECK(daemon.Get("/api/v1/status/buildinfo").body ==
+        R"({"status":"success","data":{"version":"1.2.3","revision":"abcdef","branch":"main",)"
+        R"("compiler":"g++ 12.2.0"}})");
   CHECK(daemon.Get("/api/v1/status/config").body ==
         R"({"status":"success","data":{"yaml":"a: \"b\"\n"}})");
   const json::value data = Data(daemon.Get("/api/v1/status/runtimeinfo"));

@@ -1,6 +1,7 @@
 #include "remote_write/decoder_v1.h"
 
 #include "tests/catch.h"
+#include "tests/remote_write/recording_visitor.h"
 #include "tests/remote_write/wire_builder.h"
 
 using namespace tidemark;
@@ -9,46 +10,14 @@ using namespace tidemark::remote_write::test;
 
 namespace {
 
-struct SeenSeries {
-  LabelList labels;
-  uint64_t label_count = 0;
-  std::string in_place;
-  std::vector<Sample> samples;
-  size_t largest_piece = 0;
-  size_t histograms = 0;
-  uint64_t exemplars = 0;
-  bool ended = false;
-};
-
-class Recorder final : public SeriesVisitor {
- public:
-  void OnLabels(const WireLabels& labels) override {
-    SeenSeries& entry = series.emplace_back();
-    for (const LabelView& label : labels.labels) entry.labels.emplace_back(label.name, label.value);
-    entry.label_count = labels.count;
-    entry.in_place = labels.in_place;
-  }
-  void OnSamples(std::span<const Sample> samples) override {
-    SeenSeries& entry = series.back();
-    entry.samples.insert(entry.samples.end(), samples.begin(), samples.end());
-    entry.largest_piece = std::max(entry.largest_piece, samples.size());
-  }
-  void OnHistogram(std::string_view) override { ++series.back().histograms; }
-  void OnExemplars(uint64_t count) override { series.back().exemplars += count; }
-  void OnSeriesEnd() override { series.back().ended = true; }
-
-  std::vector<SeenSeries> series;
-};
-
 std::vector<SeenSeries> Decode(const std::string& message, size_t max_labels = 128) {
   RequestShape shape;
   REQUIRE(ValidateV1(message, shape) == DecodeError::kNone);
-  Recorder recorder;
+  RecordingVisitor recorder;
   DecoderV1 decoder(max_labels);
   REQUIRE(decoder.Walk(message, recorder) == DecodeError::kNone);
   uint64_t samples = 0;
   for (const SeenSeries& entry : recorder.series) {
-    REQUIRE(entry.ended);
     samples += entry.samples.size();
   }
   REQUIRE(recorder.series.size() == shape.series);
@@ -59,7 +28,7 @@ std::vector<SeenSeries> Decode(const std::string& message, size_t max_labels = 1
 DecodeError ErrorOf(const std::string& message) {
   RequestShape shape;
   const DecodeError error = ValidateV1(message, shape);
-  Recorder recorder;
+  RecordingVisitor recorder;
   DecoderV1 decoder(128);
   // The second pass may overlook faults in what it only counts, but it must end.
   static_cast<void>(decoder.Walk(message, recorder));

@@ -6,6 +6,7 @@
 #include "remote_write/histogram_check.h"
 #include "tests/catch.h"
 #include "tests/remote_write/recording_sink.h"
+#include "tests/remote_write/recording_visitor.h"
 #include "tests/remote_write/wire_builder_v2.h"
 
 using namespace tidemark;
@@ -17,52 +18,16 @@ namespace {
 constexpr int64_t kNowMs = 1'796'004'480'000;
 constexpr uint64_t kEnough = 32 << 20;
 
-struct SeenSeries {
-  LabelList labels;
-  uint64_t label_count = 0;
-  std::string in_place;
-  bool bad_reference = false;
-  bool is_utf8 = false;
-  std::vector<Sample> samples;
-  size_t largest_piece = 0;
-  size_t histograms = 0;
-  uint64_t exemplars = 0;
-  bool ended = false;
-};
-
-class Recorder final : public SeriesVisitor {
- public:
-  void OnLabels(const WireLabels& labels) override {
-    SeenSeries& entry = series.emplace_back();
-    for (const LabelView& label : labels.labels) entry.labels.emplace_back(label.name, label.value);
-    entry.label_count = labels.count;
-    entry.in_place = labels.in_place;
-    entry.bad_reference = labels.bad_reference;
-    entry.is_utf8 = labels.is_utf8;
-  }
-  void OnSamples(std::span<const Sample> samples) override {
-    SeenSeries& entry = series.back();
-    entry.samples.insert(entry.samples.end(), samples.begin(), samples.end());
-    entry.largest_piece = std::max(entry.largest_piece, samples.size());
-  }
-  void OnHistogram(std::string_view) override { ++series.back().histograms; }
-  void OnExemplars(uint64_t count) override { series.back().exemplars += count; }
-  void OnSeriesEnd() override { series.back().ended = true; }
-
-  std::vector<SeenSeries> series;
-};
-
 std::vector<SeenSeries> Decode(const std::string& message, size_t max_labels = 128) {
   RequestShape shape;
   REQUIRE(ValidateV2(message, shape) == DecodeError::kNone);
-  Recorder recorder;
+  RecordingVisitor recorder;
   DecoderV2 decoder(max_labels, kEnough);
   REQUIRE(decoder.Walk(message, shape, recorder) == DecodeError::kNone);
   uint64_t samples = 0;
   uint64_t exemplars = 0;
   uint64_t histograms = 0;
   for (const SeenSeries& entry : recorder.series) {
-    REQUIRE(entry.ended);
     samples += entry.samples.size();
     exemplars += entry.exemplars;
     histograms += entry.histograms;
@@ -77,7 +42,7 @@ std::vector<SeenSeries> Decode(const std::string& message, size_t max_labels = 1
 DecodeError ErrorOf(const std::string& message) {
   RequestShape shape;
   const DecodeError error = ValidateV2(message, shape);
-  Recorder recorder;
+  RecordingVisitor recorder;
   DecoderV2 decoder(128, kEnough);
   // The second pass may overlook faults in what it only counts, but it must end.
   static_cast<void>(decoder.Walk(message, shape, recorder));
@@ -328,7 +293,7 @@ TEST_CASE("labels written out are bounded, however few bytes name them",
   const auto walk = [](const std::string& message, uint64_t most) {
     RequestShape shape;
     REQUIRE(ValidateV2(message, shape) == DecodeError::kNone);
-    Recorder recorder;
+    RecordingVisitor recorder;
     DecoderV2 decoder(128, most);
     const DecodeError first = decoder.Walk(message, shape, recorder);
     decoder.Clear();

@@ -12,7 +12,7 @@
 #include "tests/catch.h"
 #include "tests/remote_write/handler_fixture.h"
 #include "tests/remote_write/oracle_common.h"
-#include "tests/remote_write/random_request.h"
+#include "tests/remote_write/oracle_rounds.h"
 
 using namespace tidemark;
 using namespace tidemark::remote_write;
@@ -93,60 +93,21 @@ const MessageType kHistogram{{{8, &kLeaf}, {11, &kLeaf}}};
 const MessageType kSeries{{{1, &kLeaf}, {2, &kLeaf}, {3, &kExemplar}, {4, &kHistogram}}};
 const MessageType kRequest{{{1, &kSeries}, {3, &kLeaf}}};
 
+const Comparison<oracle::WriteRequest> kComparison{
+    [](RandomRequest& random) { return random.Message(); },
+    [](const std::string& bytes, RequestShape& shape) { return ValidateV1(bytes, shape); },
+    CompareTaken,
+    [](const oracle::WriteRequest& request) { return Expect(request).taken.size(); },
+    kRequest,
+};
+
 }  // namespace
 
 TEST_CASE("odd but legal messages are read as libprotobuf reads them", "[remote_write][oracle]") {
-  const uint32_t seed = Seed();
-  INFO("seed " << seed);
-  RandomRequest random(seed, kNowMs);
-  size_t taken = 0;
-  for (int round = 0; round < 600; ++round) {
-    CAPTURE(round);
-    const std::string bytes = random.Message();
-    oracle::WriteRequest request;
-    REQUIRE(request.ParseFromString(bytes));
-    RequestShape shape;
-    REQUIRE(ValidateV1(bytes, shape) == DecodeError::kNone);
-    CompareTaken(bytes, request);
-    taken += Expect(request).taken.size();
-    // The same message as libprotobuf would write it is the same request.
-    CompareTaken(request.SerializeAsString(), request);
-  }
-  REQUIRE(taken > 600);
+  CompareLegalMessages(kComparison, kNowMs);
 }
 
 TEST_CASE("broken messages are accepted and refused as libprotobuf does",
           "[remote_write][oracle]") {
-  const uint32_t seed = Seed();
-  INFO("seed " << seed);
-  RandomRequest random(seed, kNowMs);
-  size_t accepted = 0;
-  size_t refused = 0;
-  size_t explained = 0;
-  for (int round = 0; round < 300; ++round) {
-    const std::string message = random.Message();
-    for (int i = 0; i < 40; ++i) {
-      CAPTURE(round, i);
-      const std::string bytes = random.Mutate(message);
-      oracle::WriteRequest request;
-      const bool oracle_accepts = request.ParseFromString(bytes);
-      RequestShape shape;
-      const DecodeError error = ValidateV1(bytes, shape);
-      CAPTURE(Message(error));
-      if (error == DecodeError::kNone && oracle_accepts) {
-        ++accepted;
-        if (!shape.looks_like_other) CompareTaken(bytes, request);
-      } else if (error != DecodeError::kNone && !oracle_accepts) {
-        ++refused;
-      } else if (error == DecodeError::kWrongWireType) {
-        ++explained;  // libprotobuf takes it for an unknown field
-      } else {
-        ++explained;
-        REQUIRE(HasLongKeyOrLength(bytes, kRequest));
-      }
-    }
-  }
-  REQUIRE(accepted > 500);
-  REQUIRE(refused > 2000);
-  REQUIRE(explained < (accepted + refused) / 5);
+  CompareBrokenMessages(kComparison, kNowMs);
 }

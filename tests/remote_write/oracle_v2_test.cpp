@@ -9,7 +9,7 @@
 #include "tests/catch.h"
 #include "tests/remote_write/handler_fixture.h"
 #include "tests/remote_write/oracle_common.h"
-#include "tests/remote_write/random_request.h"
+#include "tests/remote_write/oracle_rounds.h"
 
 using namespace tidemark;
 using namespace tidemark::remote_write;
@@ -129,61 +129,22 @@ const MessageType kHistogram{{{8, &kLeaf}, {11, &kLeaf}}};
 const MessageType kSeries{{{2, &kLeaf}, {3, &kHistogram}, {4, &kLeaf}, {5, &kLeaf}}};
 const MessageType kRequest{{{5, &kSeries}}};
 
+const Comparison<v2::Request> kComparison{
+    [](RandomRequest& random) { return random.MessageV2(); },
+    [](const std::string& bytes, RequestShape& shape) { return ValidateV2(bytes, shape); },
+    CompareTaken,
+    [](const v2::Request& request) { return Expect(request).taken.size(); },
+    kRequest,
+};
+
 }  // namespace
 
 TEST_CASE("odd but legal messages of 2.0 are read as libprotobuf reads them",
           "[remote_write][oracle][v2]") {
-  const uint32_t seed = Seed();
-  INFO("seed " << seed);
-  RandomRequest random(seed, kNowMs);
-  size_t taken = 0;
-  for (int round = 0; round < 600; ++round) {
-    CAPTURE(round);
-    const std::string bytes = random.MessageV2();
-    v2::Request request;
-    REQUIRE(request.ParseFromString(bytes));
-    RequestShape shape;
-    REQUIRE(ValidateV2(bytes, shape) == DecodeError::kNone);
-    CompareTaken(bytes, request);
-    taken += Expect(request).taken.size();
-    // The same message as libprotobuf would write it is the same request.
-    CompareTaken(request.SerializeAsString(), request);
-  }
-  REQUIRE(taken > 600);
+  CompareLegalMessages(kComparison, kNowMs);
 }
 
 TEST_CASE("broken messages of 2.0 are accepted and refused as libprotobuf does",
           "[remote_write][oracle][v2]") {
-  const uint32_t seed = Seed();
-  INFO("seed " << seed);
-  RandomRequest random(seed, kNowMs);
-  size_t accepted = 0;
-  size_t refused = 0;
-  size_t explained = 0;
-  for (int round = 0; round < 300; ++round) {
-    const std::string message = random.MessageV2();
-    for (int i = 0; i < 40; ++i) {
-      CAPTURE(round, i);
-      const std::string bytes = random.Mutate(message);
-      v2::Request request;
-      const bool oracle_accepts = request.ParseFromString(bytes);
-      RequestShape shape;
-      const DecodeError error = ValidateV2(bytes, shape);
-      CAPTURE(Message(error));
-      if (error == DecodeError::kNone && oracle_accepts) {
-        ++accepted;
-        if (!shape.looks_like_other) CompareTaken(bytes, request);
-      } else if (error != DecodeError::kNone && !oracle_accepts) {
-        ++refused;
-      } else if (error == DecodeError::kWrongWireType) {
-        ++explained;  // libprotobuf takes it for an unknown field
-      } else {
-        ++explained;
-        REQUIRE(HasLongKeyOrLength(bytes, kRequest));
-      }
-    }
-  }
-  REQUIRE(accepted > 500);
-  REQUIRE(refused > 2000);
-  REQUIRE(explained < (accepted + refused) / 5);
+  CompareBrokenMessages(kComparison, kNowMs);
 }

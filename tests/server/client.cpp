@@ -86,25 +86,31 @@ int Client::ReadMore(std::chrono::milliseconds timeout) {
   return static_cast<int>(got);
 }
 
-std::optional<Reply> Client::Read(bool to_head) {
+std::optional<Reply> TakeReply(std::string& input, const std::function<int()>& read_more,
+                               bool to_head) {
   size_t head_end = 0;
-  while ((head_end = input_.find("\r\n\r\n")) == std::string::npos) {
-    if (ReadMore() <= 0) return std::nullopt;
+  while ((head_end = input.find("\r\n\r\n")) == std::string::npos) {
+    if (read_more() <= 0) return std::nullopt;
   }
   Reply reply;
-  reply.head = input_.substr(0, head_end + 2);
-  input_.erase(0, head_end + 4);
+  reply.head = input.substr(0, head_end + 2);
+  input.erase(0, head_end + 4);
   if (!reply.head.starts_with("HTTP/1.1 ")) return std::nullopt;
   reply.status = static_cast<unsigned>(std::atoi(&reply.head[9]));
   if (to_head) return reply;
   const size_t length =
       std::strtoul(reply.Header("Content-Length").value_or("0").c_str(), nullptr, 10);
-  while (input_.size() < length) {
-    if (ReadMore() <= 0) return std::nullopt;
+  while (input.size() < length) {
+    if (read_more() <= 0) return std::nullopt;
   }
-  reply.body = input_.substr(0, length);
-  input_.erase(0, length);
+  reply.body = input.substr(0, length);
+  input.erase(0, length);
   return reply;
+}
+
+std::optional<Reply> Client::Read(bool to_head) {
+  return TakeReply(
+      input_, [this] { return ReadMore(); }, to_head);
 }
 
 std::optional<Reply> Client::Ask(std::string_view request) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,11 @@ struct Reply {
   /// First header of that name (no case); absent when it is not there.
   std::optional<std::string> Header(std::string_view name) const;
 };
+
+/// Takes one answer out of `input`, which `read_more` fills; absent when that gives no more (0 or
+/// less) before its end. `to_head`: the body is left.
+std::optional<Reply> TakeReply(std::string& input, const std::function<int()>& read_more,
+                               bool to_head = false);
 
 class Client {
  public:

@@ -53,23 +53,7 @@ int TlsClient::ReadMore() {
 }
 
 std::optional<Reply> TlsClient::Read() {
-  size_t head_end = 0;
-  while ((head_end = input_.find("\r\n\r\n")) == std::string::npos) {
-    if (ReadMore() <= 0) return std::nullopt;
-  }
-  Reply reply;
-  reply.head = input_.substr(0, head_end + 2);
-  input_.erase(0, head_end + 4);
-  if (!reply.head.starts_with("HTTP/1.1 ")) return std::nullopt;
-  reply.status = static_cast<unsigned>(std::atoi(&reply.head[9]));
-  const size_t length =
-      std::strtoul(reply.Header("Content-Length").value_or("0").c_str(), nullptr, 10);
-  while (input_.size() < length) {
-    if (ReadMore() <= 0) return std::nullopt;
-  }
-  reply.body = input_.substr(0, length);
-  input_.erase(0, length);
-  return reply;
+  return TakeReply(input_, [this] { return ReadMore(); });
 }
 
 std::optional<Reply> TlsClient::Ask(std::string_view request) {
