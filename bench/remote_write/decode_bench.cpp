@@ -139,7 +139,8 @@ int main(int argc, char** argv) {
   DecoderV1 v1(limits.max_labels);
   DecoderV2 v2(limits.max_labels, limits.max_unpacked_bytes);
   const bool v1_measured = MeasureProtocol(
-      "1.0", argc > 1 ? argv[1] : TIDEMARK_TEST_DATA "/payloads/rw1", ValidateV1,
+      "1.0", argc > 1 ? argv[1] : TIDEMARK_TEST_DATA "/payloads/rw1",
+      [](std::string_view message, RequestShape& shape) { return ValidateV1(message, shape); },
       [&](std::string_view message, const RequestShape&, SeriesVisitor& visitor) {
         return v1.Walk(message, visitor);
       },
