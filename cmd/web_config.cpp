@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -71,7 +72,7 @@ int64_t ParseGoDuration(std::string_view text) {
     text.remove_prefix(unit_size);
     if (!(total <= static_cast<double>(kMaxIntervalNs))) return -1;
   }
-  return static_cast<int64_t>(total + 0.5);
+  return std::llround(total);
 }
 
 /// exporter-toolkit's own list: what may be set, and to what (anything when there is no list).
@@ -157,7 +158,7 @@ Result<void> ReadUsers(const YamlValue& value, std::vector<server::User>& out) {
 }
 
 Result<void> ReadRateLimit(const YamlValue& value, server::RateLimit& out) {
-  const auto done = value.ReadMap(
+  auto done = value.ReadMap(
       {{"interval",
         [&out](const YamlValue& field) -> Result<void> {
           auto text = field.ReadText();

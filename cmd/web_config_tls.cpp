@@ -109,6 +109,7 @@ std::function<Result<void>(const YamlValue&)> TlsNames(
       if (!text) return tl::unexpected(text.error());
       if (server::FindTlsName(table, *text) == nullptr) {
         std::vector<std::string_view> names;
+        names.reserve(table.size());
         for (const server::TlsName& known : table) names.push_back(known.go);
         return item.Wrong(fmt::format("unknown {} {}, allowed: {}", what,
                                       Shown(*text, text->empty()), Join(names)));
@@ -186,7 +187,7 @@ Result<void> ReadTlsServerConfig(const YamlValue& value, const std::string& file
                                  server::AccessConfig& out) {
   TlsConfig tls;
   bool auth_type_given = false;
-  const auto done = value.ReadMap(
+  auto done = value.ReadMap(
       {{"cert", Text(tls.certificate.text)},
        {"key", Secret(tls.key.text)},
        {"client_ca", Text(tls.client_ca.text)},

@@ -4,8 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
-#include <utility>
 
 namespace tidemark {
 
@@ -57,30 +55,6 @@ class ByteBudget {
   ByteBudget* const whole_;
   std::atomic<int64_t>* const taken_now_;
   std::atomic<uint64_t> taken_ = 0;
-};
-
-/// Bytes that are given back when this goes. Not thread-safe; the budget must outlive it.
-class ByteHold {
- public:
-  /// Absent when there is no room. Without a budget nothing is booked and there always is.
-  static std::optional<ByteHold> Take(ByteBudget* budget, uint64_t bytes) {
-    if (budget != nullptr && !budget->TryTake(bytes)) return std::nullopt;
-    return ByteHold(budget, bytes);
-  }
-  ~ByteHold() {
-    if (budget_ != nullptr) budget_->Give(bytes_);
-  }
-  ByteHold(ByteHold&& other) noexcept
-      : budget_(std::exchange(other.budget_, nullptr)), bytes_(other.bytes_) {}
-  ByteHold(const ByteHold&) = delete;
-  ByteHold& operator=(const ByteHold&) = delete;
-  ByteHold& operator=(ByteHold&&) = delete;
-
- private:
-  ByteHold(ByteBudget* budget, uint64_t bytes) : budget_(budget), bytes_(bytes) {}
-
-  ByteBudget* budget_;
-  uint64_t bytes_;
 };
 
 }  // namespace tidemark

@@ -52,6 +52,7 @@ using HttpAdmission = std::function<std::optional<HttpResponse>(const HttpReques
 /// answers to a request whose route is known, its own refusals included; must leave alone what
 /// stands there already. Must not throw.
 using HttpCompletion = std::function<void(const HttpRequest&, HttpResponse&)>;
+
 /// Why the server has no room for a request.
 enum class OverloadCause : uint8_t {
   kBytes,  ///< the memory for bodies that are under way is used up

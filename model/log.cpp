@@ -42,11 +42,43 @@ std::string_view ToString(LogLevel level) {
   return "unknown";
 }
 
+/// What a value is cut to: a peer can send a path of the size of a whole header block.
+constexpr size_t kMaxValueBytes = 2048;
+
+/// How many bytes the character at the front of `text` takes; 0 when it is not UTF-8 (Unicode,
+/// table 3-7).
+size_t CharacterSize(std::string_view text) {
+  const auto byte = [text](size_t i) -> unsigned { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  const size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (text.size() < size) return 0;
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
+  const bool no_character = (lead == 0xed && byte(1) > 0x9f) || (lead == 0xf4 && byte(1) > 0x8f);
+  return overlong || no_character ? 0 : size;
+}
+
 /// A JSON string, which is a good quoted logfmt value too. Control bytes are escaped, so that a
-/// peer's text cannot forge lines or move a terminal's cursor.
+/// peer's text cannot forge lines or move a terminal's cursor, and so is what is not UTF-8, so that
+/// it cannot make a line that its reader refuses.
 void AppendQuoted(std::string_view text, std::string& out) {
   out.push_back('"');
-  for (const char c : text) {
+  for (size_t size = 0; !text.empty(); text.remove_prefix(size)) {
+    const char c = text.front();
+    size = CharacterSize(text);
+    if (size > 1) {
+      out.append(text.substr(0, size));
+      continue;
+    }
+    if (size == 0) {
+      fmt::format_to(std::back_inserter(out), "\\\\x{:02x}", static_cast<unsigned char>(c));
+      size = 1;
+      continue;
+    }
     switch (c) {
       case '"': out.append("\\\""); break;
       case '\\': out.append("\\\\"); break;
@@ -70,13 +102,23 @@ bool IsPlain(std::string_view text) {
   if (text.empty()) return false;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte <= 0x20 || byte == 0x7f || c == '"' || c == '=' || c == '\\') return false;
+    if (byte <= 0x20 || byte >= 0x7f || c == '"' || c == '=' || c == '\\') return false;
   }
   return true;
 }
 
-void AppendField(LogFormat format, std::string_view key, std::string_view value,
+/// Cut where a character begins; of what is no UTF-8 anywhere.
+std::string_view CutToFit(std::string_view value) {
+  if (value.size() <= kMaxValueBytes) return value;
+  size_t end = kMaxValueBytes;
+  for (size_t back = 0; back < 3 && (static_cast<unsigned char>(value[end]) & 0xc0) == 0x80; ++back)
+    --end;
+  return value.substr(0, end);
+}
+
+void AppendField(LogFormat format, std::string_view key, std::string_view whole,
                  std::string& line) {
+  const std::string_view value = CutToFit(whole);
   if (format == LogFormat::kJson) {
     if (line.size() > 1) line.push_back(',');
     AppendQuoted(key, line);

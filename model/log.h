@@ -15,6 +15,7 @@ namespace tidemark {
 enum class LogLevel : uint8_t { kDebug, kInfo, kWarn, kError };
 enum class LogFormat : uint8_t { kLogfmt, kJson };
 
+/// Values are shown as UTF-8, what is none or moves a cursor escaped, and are cut to 2 KiB.
 struct LogField {
   std::string_view key;
   std::string value;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "remote_write/canonical_writer.h"
+#include "remote_write/packed_numbers.h"
 #include "remote_write/wire_fields.h"
 
 namespace tidemark::remote_write {
@@ -25,35 +26,8 @@ constexpr uint32_t kSeriesCreated = VarintKey(6);
 constexpr uint32_t kHelpReference = VarintKey(3);
 constexpr uint32_t kUnitReference = VarintKey(4);
 
-/// Calls `take` with each number of a packed field.
-template <class Take>
-inline DecodeError ForEachPacked(std::string_view packed, Take take) {
-  WireReader numbers(packed);
-  while (!numbers.AtEnd()) {
-    uint64_t value = 0;
-    if (const DecodeError error = numbers.ReadVarint(value); error != kNone) return error;
-    take(static_cast<uint32_t>(value));
-  }
-  return kNone;
-}
-
-/// Takes two numbers below 2^14 off the front; false leaves the reader where it was.
-inline bool TakeShortPair(WireReader& reader, uint32_t& first, uint32_t& second) {
-  const std::string_view rest = reader.rest();
-  if (rest.size() < 4) return false;
-  const auto byte = [rest](size_t i) -> uint32_t { return static_cast<unsigned char>(rest[i]); };
-  size_t at = 0;
-  const auto take = [&](uint32_t& value) {
-    value = byte(at++);
-    if (value < 0x80) return true;
-    const uint32_t high = byte(at++);
-    value = (value & 0x7f) | high << 7;
-    return high < 0x80;
-  };
-  if (!take(first) || !take(second)) return false;
-  reader.Advance(at);
-  return true;
-}
+/// Memory for labels is booked in pieces of this size.
+constexpr uint64_t kBookingStep = 256 << 10;
 
 /// The labels that were written out as `bytes`.
 void ReadBack(std::string_view bytes, std::vector<LabelView>& labels) {
@@ -92,8 +66,11 @@ struct DecoderV2::Entry {
 };
 
 DecodeError DecoderV2::Walk(std::string_view message, const RequestShape& shape,
-                            SeriesVisitor& visitor, SeriesRecognizer* recognizer) {
+                            SeriesVisitor& visitor, SeriesRecognizer* recognizer,
+                            RequestMemory* memory) {
   label_bytes_ = 0;
+  booked_label_bytes_ = 0;
+  memory_ = memory;
   recognizer_ = recognizer;
   waiting_count_ = 0;
   if (const DecodeError error = GatherSymbols(message, shape); error != kNone) return error;
@@ -140,6 +117,10 @@ void DecoderV2::Clear() {
 }
 
 DecodeError DecoderV2::GatherSymbols(std::string_view message, const RequestShape& shape) {
+  if (memory_ != nullptr && shape.symbols > SymbolTable::kKeptSymbols &&
+      !memory_->Take(shape.symbols * SymbolTable::kSymbolBytes)) {
+    return DecodeError::kNoRoom;
+  }
   symbols_.Start(message, shape.symbols);
   WireReader reader(message);
   while (!reader.AtEnd()) {
@@ -358,6 +339,11 @@ DecodeError DecoderV2::WriteLabels(WireLabels& labels) {
   // What is not written out here is written out by the visitor, so it counts as much.
   label_bytes_ += least;
   if (label_bytes_ > max_label_bytes_) return DecodeError::kLabelsTooLarge;
+  if (label_bytes_ > booked_label_bytes_) {
+    const uint64_t step = std::max<uint64_t>(label_bytes_ - booked_label_bytes_, kBookingStep);
+    if (memory_ != nullptr && !memory_->Take(step)) return DecodeError::kNoRoom;
+    booked_label_bytes_ += step;
+  }
   if (!canonical) return kNone;
   const size_t long_lengths = labels.labels.size() * CanonicalWriter::kLongLengthBytes;
   char* const begin = arena_.Reserve(least + long_lengths + CanonicalWriter::kSlackBytes);

@@ -22,6 +22,7 @@
 #include "model/label.h"
 #include "model/sample.h"
 #include "remote_write/byte_arena.h"
+#include "remote_write/request_memory.h"
 #include "remote_write/request_shape.h"
 #include "remote_write/series_visitor.h"
 #include "remote_write/symbol_table.h"
@@ -51,9 +52,11 @@ class DecoderV2 {
   /// Tells `visitor` every series of `message` (less than 4 GiB); `shape` is what ValidateV2 has
   /// found. A message that it has passed gives no error but kLabelsTooLarge; with any other the
   /// walk stops at the fault. The bytes of labels live until Clear.
-  /// Of series that `recognizer` knows only the bytes of their labels are told.
+  /// Of series that `recognizer` knows only the bytes of their labels are told. What the walk needs
+  /// of memory is taken from `memory` before; kNoRoom when there is none. Null: not booked.
   [[nodiscard]] DecodeError Walk(std::string_view message, const RequestShape& shape,
-                                 SeriesVisitor& visitor, SeriesRecognizer* recognizer = nullptr);
+                                 SeriesVisitor& visitor, SeriesRecognizer* recognizer = nullptr,
+                                 RequestMemory* memory = nullptr);
 
   /// Forgets one request and gives back what only a large one needs.
   void Clear();
@@ -84,7 +87,9 @@ class DecoderV2 {
   void TellWaiting(SeriesVisitor& visitor);
 
   uint64_t max_label_bytes_;
-  uint64_t label_bytes_ = 0;  // of this request
+  uint64_t label_bytes_ = 0;         // of this request
+  uint64_t booked_label_bytes_ = 0;  // likewise
+  RequestMemory* memory_ = nullptr;  // of this walk
   SymbolTable symbols_;
   /// As many as are kept, and one more that takes all those above the limit.
   std::vector<LabelView> labels_;

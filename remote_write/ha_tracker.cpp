@@ -1,6 +1,7 @@
 #include "remote_write/ha_tracker.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -12,6 +13,9 @@ namespace tidemark::remote_write {
 namespace {
 
 constexpr size_t kMaxLoggedName = 128;
+/// Changes of leaders that are logged in a minute, of each kind, at most: whoever writes can name
+/// thousands of pairs. The metrics tell of all.
+constexpr size_t kLogSlots = 32;
 
 /// A change of the leader, to be told once the lock is free.
 struct Change {
@@ -24,15 +28,17 @@ struct Change {
 void Tell(const Change& change) {
   const std::string cluster = Printable(change.cluster, kMaxLoggedName);
   const std::string to = Printable(change.to, kMaxLoggedName);
+  const size_t slot = std::hash<std::string>{}(change.cluster) % kLogSlots;
   if (change.from.empty()) {
-    Log(LogLevel::kInfo, "HA pair has a leader", {{"ha_cluster", cluster}, {"replica", to}});
+    LogOncePerMinute("ha_leader_" + std::to_string(slot), LogLevel::kInfo, "HA pair has a leader",
+                     {{"ha_cluster", cluster}, {"replica", to}});
     return;
   }
-  Log(LogLevel::kWarn, "HA pair failed over",
-      {{"ha_cluster", cluster},
-       {"from", Printable(change.from, kMaxLoggedName)},
-       {"to", to},
-       {"leader_silent_ms", std::to_string(change.silent_ms)}});
+  LogOncePerMinute("ha_failover_" + std::to_string(slot), LogLevel::kWarn, "HA pair failed over",
+                   {{"ha_cluster", cluster},
+                    {"from", Printable(change.from, kMaxLoggedName)},
+                    {"to", to},
+                    {"leader_silent_ms", std::to_string(change.silent_ms)}});
 }
 
 }  // namespace

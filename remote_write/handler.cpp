@@ -12,6 +12,7 @@
 #include "remote_write/decoder_v2.h"
 #include "remote_write/label_check.h"
 #include "remote_write/refusal_text.h"
+#include "remote_write/request_memory.h"
 #include "remote_write/snappy_block.h"
 #include "remote_write/utf8.h"
 
@@ -199,8 +200,8 @@ std::optional<HttpResponse> Handler::RefuseUnsupported(const HttpRequest& reques
 HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
   const Result<uint64_t> claimed = ClaimedSize(request.body, limits_.max_unpacked_bytes);
   if (!claimed) return Refuse(request, "undecodable", 400, claimed.error().message);
-  const std::optional<ByteHold> hold = ByteHold::Take(options_.inflight, *claimed);
-  if (!hold) return Overloaded(request, OverloadCause::kBytes);
+  RequestMemory memory(options_.inflight, request.body.capacity());
+  if (!memory.Take(*claimed)) return Overloaded(request, OverloadCause::kBytes);
   const Result<std::string_view> unpacked =
       UnpackBlock(request.body, limits_.max_unpacked_bytes, scratch.buffer);
   if (!unpacked) return Refuse(request, "undecodable", 400, unpacked.error().message);
@@ -227,8 +228,9 @@ HttpResponse Handler::Receive(const HttpRequest& request, Scratch& scratch) {
   if (fault != DecodeError::kNone) return undecodable(fault, shape.fault_offset);
   if (shape.looks_like_other) return Refuse(request, "undecodable", 400, LooksLikeOther(v2));
 
-  const DecodeError stopped = v2 ? scratch.decoder_v2.Walk(message, shape, filler, &filler)
+  const DecodeError stopped = v2 ? scratch.decoder_v2.Walk(message, shape, filler, &filler, &memory)
                                  : scratch.decoder.Walk(message, filler);
+  if (stopped == DecodeError::kNoRoom) return Overloaded(request, OverloadCause::kBytes);
   if (stopped == DecodeError::kLabelsTooLarge) {
     return Refuse(request, "too large", 400, LabelsTooLarge(limits_.max_unpacked_bytes));
   }

@@ -16,10 +16,14 @@
 // never given.
 //
 // Work is done in the order that lets a bad request cost least: headers, length, claimed size,
-// unpacking, shape, verdicts. Memory of one request: its unpacked bytes (at most
-// limits.max_unpacked_bytes), at most twice as much again for labels that had to be encoded anew
-// (over 2.0 also for labels written out, and for its table of symbols), and less than 2 MB
-// besides. A request with several reasons is refused for the first.
+// unpacking, shape, verdicts. A request with several reasons is refused for the first.
+//
+// Memory of one request: its unpacked bytes (at most limits.max_unpacked_bytes), less than 2 MB,
+// and
+//   1.0  at most twice its unpacked bytes, when all labels had to be encoded anew
+//   2.0  at most twice its unpacked bytes for the table of symbols; labels written out, at most
+//        limits.max_unpacked_bytes rounded up to half-empty chunks, and as much again when all of
+//        them had to be sorted
 
 #include <cstdint>
 #include <functional>

@@ -23,7 +23,7 @@ namespace tidemark::remote_write {
 struct CheckedLabels {
   LabelsView
       labels;  ///< valid until the next Check, or as long as the WireLabels that were checked
-  std::string_view bytes;  ///< valid until Clear, or as long as the request's unpacked bytes
+  std::string_view bytes;  ///< valid until Clear, or as long as WireLabels::in_place
   /// The value of the first replica label that the series carries, in the order in which they were
   /// given; empty: none. Valid as long as the request's unpacked bytes. While it is set and
   /// RemoveReplica has not been called, `labels` hold the replica labels and `bytes` mean nothing.

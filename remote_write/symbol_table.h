@@ -20,6 +20,7 @@ class SymbolTable {
  public:
   /// What Trim leaves: 64 Ki symbols, where 2,000 samples of an ordinary sender have about 1,000.
   static constexpr size_t kKeptSymbols = 64 << 10;
+  static constexpr size_t kSymbolBytes = sizeof(uint32_t);
 
   /// Forgets all symbols; makes room for `expected` of those of `message` (less than 4 GiB), which
   /// must outlive their use.

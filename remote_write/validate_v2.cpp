@@ -1,7 +1,6 @@
-#include <cstring>
-
 #include "remote_write/decoder_v2.h"
 #include "remote_write/histogram_check.h"
+#include "remote_write/packed_numbers.h"
 #include "remote_write/wire_fields.h"
 
 namespace tidemark::remote_write {
@@ -13,56 +12,6 @@ constexpr uint32_t kRequestFields = FieldBit(4) | FieldBit(5);
 constexpr uint32_t kSeriesFields = 0x7e;  // 1 to 6
 constexpr uint32_t kExemplarFields = FieldBit(1) | FieldBit(2) | FieldBit(3);
 constexpr uint32_t kMetadataFields = FieldBit(1) | FieldBit(3) | FieldBit(4);
-
-/// Whether `packed` is whole numbers of at most two bytes each, eight bytes at a time: no byte with
-/// its high bit set may follow another, and none may be the last.
-bool IsPackedShort(std::string_view packed) {
-  constexpr uint64_t kHighBits = 0x8080808080808080ULL;
-  uint64_t before = 0;  // the high bit of the byte before
-  uint64_t doubled = 0;
-  while (packed.size() >= sizeof(uint64_t)) {
-    uint64_t word = 0;
-    std::memcpy(&word, packed.data(), sizeof(word));
-    word &= kHighBits;
-    doubled |= word & (word << 8 | before);
-    before = word >> 56;
-    packed.remove_prefix(sizeof(word));
-  }
-  for (const char c : packed) {
-    const auto high = static_cast<uint64_t>(static_cast<unsigned char>(c)) & 0x80;
-    doubled |= high & before;
-    before = high;
-  }
-  return (doubled | before) == 0;
-}
-
-/// Whether these are whole numbers below 2^14: no two bytes in a row go on, and the last does not.
-bool IsShortNumbers(std::string_view packed) {
-  constexpr uint64_t kHighBits = 0x8080808080808080ULL;
-  constexpr size_t kStep = sizeof(uint64_t) - 1;  // the last byte of a word is the next one's first
-  const char* next = packed.data();
-  size_t left = packed.size();
-  for (; left > kStep; left -= kStep, next += kStep) {
-    uint64_t word = 0;
-    std::memcpy(&word, next, sizeof(word));
-    if ((word & word >> 8 & kHighBits) != 0) return false;
-  }
-  for (; left > 1; --left, ++next) {
-    if ((next[0] & next[1] & 0x80) != 0) return false;
-  }
-  return left == 0 || (*next & 0x80) == 0;
-}
-
-DecodeError ValidatePacked(std::string_view packed) {
-  if (IsShortNumbers(packed)) return kNone;
-  if (IsPackedShort(packed)) return kNone;
-  WireReader numbers(packed);
-  while (!numbers.AtEnd()) {
-    uint64_t value = 0;
-    if (const DecodeError error = numbers.ReadVarint(value); error != kNone) return error;
-  }
-  return kNone;
-}
 
 DecodeError ValidateExemplar(std::string_view message) {
   WireReader reader(message);

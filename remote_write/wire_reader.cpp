@@ -18,6 +18,7 @@ std::string_view Message(DecodeError error) {
     case DecodeError::kLengthPastEnd: return "a length runs past the end of its message";
     case DecodeError::kGroupMismatch: return "a group ends that was not open";
     case DecodeError::kGroupTooDeep: return "groups are nested more than 64 deep";
+    case DecodeError::kNoRoom: return "there is no memory for it now";
     case DecodeError::kLabelsTooLarge:
       return "the labels of its series, written out, take more bytes than max_unpacked_size allows";
   }

@@ -25,6 +25,7 @@ enum class DecodeError : uint8_t {
   kLengthPastEnd,   ///< a length that runs past the end of its message
   kGroupMismatch,   ///< an end of a group that was not open
   kGroupTooDeep,    ///< groups nested deeper than kMaxGroupDepth
+  kNoRoom,          ///< 2.0: good, but there is no memory now to read it
   kLabelsTooLarge,  ///< 2.0: good, but its labels written out take more bytes than are allowed
 };
 

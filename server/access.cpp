@@ -162,7 +162,11 @@ bool Access::Reload() {
 }
 
 void Access::Watch() {
-  if (files_.empty() || watcher_.joinable()) return;
+  {
+    const std::lock_guard lock(loading_);
+    if (files_.empty()) return;
+  }
+  if (watcher_.joinable()) return;
   watcher_ = std::thread([this] {
     std::unique_lock lock(watch_mutex_);
     while (!stop_.wait_for(lock, kWatchInterval, [this] { return stopping_; })) {

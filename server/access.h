@@ -60,7 +60,8 @@ class Access {
   /// Reads the files whether or not they have changed. False when they are not good.
   bool Reload();
 
-  /// Calls CheckFiles once a second on a thread of its own, until StopWatching.
+  /// Calls CheckFiles once a second on a thread of its own, until StopWatching. Both are called by
+  /// one thread.
   void Watch();
   void StopWatching();
 

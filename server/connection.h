@@ -18,14 +18,12 @@
 
 #include "model/http.h"
 #include "model/log.h"
-#include "server/answer.h"
-#include "server/authorize.h"
-#include "server/chunked_body.h"
 #include "server/dispatch.h"
-#include "server/head_scanner.h"
+#include "server/exchange.h"
+#include "server/handler_pool.h"
+#include "server/password_verifier.h"
 #include "server/plain_connection.h"
 #include "server/read_buffer.h"
-#include "server/request_head.h"
 #include "server/session.h"
 #include "server/timed_stream.h"
 
@@ -44,10 +42,12 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   /// `stream` are the arguments of the stream's constructor.
   template <class... Arguments>
   Connection(std::string peer, std::shared_ptr<ServerState> state, Arguments&&... stream)
-      : io_(std::forward<Arguments>(stream)...), peer_(std::move(peer)), state_(std::move(state)) {}
+      : io_(std::forward<Arguments>(stream)...), peer_(std::move(peer)), state_(std::move(state)) {
+    exchange_.emplace(*state_, peer_);
+  }
 
   ~Connection() override {
-    EndRequest();
+    exchange_.reset();
     if (registry_ == nullptr) return;
     if (registry_ == &state_->served) --state_->counters.connections_now;
     registry_->Remove(this);
@@ -120,13 +120,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     kClosed,
   };
 
-  static constexpr size_t kBodyStep = 64 << 10;  // how far the body grows ahead of what has come
   static constexpr std::chrono::milliseconds kRefuseWait = std::chrono::seconds(1);
   /// A client that has sent nothing unread may be about to: a pipelined request that crosses our
   /// closing.
   static constexpr std::chrono::milliseconds kQuietLinger = std::chrono::seconds(1);
-  /// Answers up to this size are not booked.
-  static constexpr uint64_t kFreeAnswerBytes = 64 << 10;
 
   void Register(SessionRegistry& registry) {
     registry_ = &registry;
@@ -230,7 +227,6 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   // One request: headers.
 
   void NextRequest() {
-    scanner_ = HeadScanner();
     phase_ = Phase::kIdle;
     // The answer before may have said that the connection goes on.
     if (state_->stopping) return Stream::kHasHandshake ? Linger(kQuietLinger) : Close();
@@ -239,15 +235,13 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   }
 
   void ReadHead() {
-    const size_t limit = state_->options.max_header_bytes;
-    switch (scanner_.Scan(buffer_.View())) {
-      case HeadScanner::State::kComplete:
-        return scanner_.size() > limit ? RefuseLongHead() : OnHead();
-      case HeadScanner::State::kMalformed:
-        return Refuse({400, std::string("malformed request: ") + scanner_.problem()});
-      case HeadScanner::State::kIncomplete: break;
+    Exchange::MaybeAnswer answer = exchange_->TakeHead(buffer_);
+    if (answer) return Answer(std::move(*answer));
+    if (exchange_->has_head()) {
+      idle_since_ = 0;
+      phase_ = Phase::kRequest;
+      return Authorize();
     }
-    if (buffer_.size() >= limit) return RefuseLongHead();
     if (phase_ == Phase::kIdle && !buffer_.empty()) {
       idle_since_ = 0;
       phase_ = Phase::kHead;
@@ -258,62 +252,16 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     ReadIntoBuffer([](Connection& self) { self.ReadHead(); });
   }
 
-  void RefuseLongHead() {
-    Refuse({431, "the header block is over the limit of " +
-                     std::to_string(state_->options.max_header_bytes) + " bytes"});
-  }
-
-  /// Where the request ends is not known, so nothing more of this connection can be understood.
-  void Refuse(Fault fault) {
-    ++state_->counters.protocol_errors;
-    LogOncePerMinute(
-        "http_request_refused", LogLevel::kInfo, "HTTP request refused",
-        {{"peer", peer_}, {"status", std::to_string(fault.status)}, {"reason", fault.text}});
-    body_to_come_ = true;
-    Answer(ClosingText(fault.status, std::move(fault.text)));
-  }
-
-  void OnHead() {
-    idle_since_ = 0;
-    const std::string_view block =
-        buffer_.View().substr(scanner_.begin(), scanner_.size() - scanner_.begin());
-    tl::expected<RequestHead, Fault> head = ParseRequestHead(block);
-    buffer_.Consume(scanner_.size());
-    phase_ = Phase::kRequest;
-    in_request_ = true;
-    ++state_->counters.requests_now;
-    if (!head) return Refuse(std::move(head.error()));
-    head_ = std::move(*head);
-    HttpRequest& request = head_.request;
-    request.peer = peer_;
-    body_to_come_ = head_.HasBody();
-
-    without_body_ = request.method == "HEAD";
-    if (state_->access) return Authorize();
-    Admit();
-  }
-
-  // One request: who it is from.
+  // One request: who it is from, what it wants.
 
   void Authorize() {
-    const std::shared_ptr<const AccessRules> rules = state_->access->Rules();
-    const HttpRequest& request = head_.request;
-    if (!rules->rate_limiter->Allow(std::chrono::steady_clock::now())) {
-      ++state_->counters.requests_rate_limited;
-      return Answer(TooManyRequests());
-    }
-    const auto match = state_->router.Find(request.method, request.path);
-    Judgement judgement = Judge(*rules, request, match ? match->route : nullptr);
-    wants_token_ = judgement.wants_token;
-    switch (judgement.verdict) {
-      case Judgement::Verdict::kAllowed: return Admit();
-      case Judgement::Verdict::kRefused: return RefuseUnauthorized();
-      case Judgement::Verdict::kAskPassword: break;
-    }
+    Exchange::Entry entry = exchange_->Authorize();
+    if (entry.answer) return Answer(std::move(*entry.answer));
+    if (!entry.claim) return Admit();
     // Nothing is read or written until the verdict comes, and it always comes.
     io_.Disarm();
     const auto known = state_->verifier.Verify(
-        std::move(judgement.claim),
+        std::move(*entry.claim),
         [self = this->shared_from_this()](PasswordVerifier::Verdict verdict) {
           boost::asio::post(self->io_.executor(), [self, verdict] { self->OnVerdict(verdict); });
         });
@@ -322,60 +270,19 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   void OnVerdict(PasswordVerifier::Verdict verdict) {
     if (phase_ == Phase::kClosed) return;
-    switch (verdict) {
-      case PasswordVerifier::Verdict::kGood: return Admit();
-      case PasswordVerifier::Verdict::kBad: return RefuseUnauthorized();
-      case PasswordVerifier::Verdict::kBusy:
-        return Answer(Overloaded("too many passwords are being checked; send again"));
+    if (Exchange::MaybeAnswer answer = exchange_->TakeVerdict(verdict)) {
+      return Answer(std::move(*answer));
     }
+    Admit();
   }
-
-  void RefuseUnauthorized() {
-    ++state_->counters.requests_unauthorized;
-    LogOncePerMinute("http_unauthorized", LogLevel::kWarn, "HTTP request without valid credentials",
-                     {{"peer", peer_}, {"path", head_.request.path}});
-    Answer(Unauthorized(*state_->access->Rules(), wants_token_));
-  }
-
-  // One request: what it wants.
 
   void Admit() {
-    HttpRequest& request = head_.request;
-    tl::expected<Router::Match, HttpResponse> match =
-        state_->router.Find(request.method, request.path);
-    if (!match) return Answer(std::move(match.error()));
-    route_ = match->route;
-    if (match->head_as_get) request.method = "GET";
-
-    if (std::optional<HttpResponse> answer = CallAdmission(*route_, request))
-      return Answer(std::move(*answer));
-    if (request.content_length.value_or(0) > route_->max_body_bytes) {
-      return RefuseLargeBody(std::to_string(*request.content_length) + " bytes");
-    }
-    if (!body_to_come_) return Handle();
-    if (const std::optional<OverloadCause> cause = FindOverload()) return RefuseForLoad(*cause);
+    if (Exchange::MaybeAnswer answer = exchange_->Admit()) return Answer(std::move(*answer));
+    if (!exchange_->body_to_come()) return Handle();
     Arm(state_->options.body_deadline);
-    if (head_.chunked) chunks_.emplace(route_->max_body_bytes, state_->options.max_header_bytes);
     // A client that sends the body with the headers does not wait (RFC 9110 section 10.1.1).
-    if (head_.expect_continue && buffer_.empty()) return SendContinue();
+    if (exchange_->expects_continue() && buffer_.empty()) return SendContinue();
     ReadBody();
-  }
-
-  /// Whether there is room for the body that is about to come.
-  std::optional<OverloadCause> FindOverload() const {
-    const uint64_t announced = head_.request.content_length.value_or(kBodyStep);
-    if (!state_->body_budget.HasRoom(announced)) return OverloadCause::kBytes;
-    if (route_->bulk && state_->handlers.BulkDelay() > state_->options.max_bulk_delay) {
-      return OverloadCause::kQueue;
-    }
-    return std::nullopt;
-  }
-
-  void RefuseForLoad(OverloadCause cause) { Answer(CallOverloaded(*route_, head_.request, cause)); }
-
-  void RefuseLargeBody(const std::string& size) {
-    Refuse({400, "the request body of " + size + " is over the limit of " +
-                     std::to_string(route_->max_body_bytes) + " bytes"});
   }
 
   void SendContinue() {
@@ -390,178 +297,80 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
               });
   }
 
-  // One request: body.
+  // One request: body, handler and answer.
 
-  void ReadBody() { head_.chunked ? ReadChunks() : ReadAnnounced(); }
-
-  void ReadAnnounced() {
-    std::string& body = head_.request.body;
-    const size_t wanted = static_cast<size_t>(*head_.request.content_length);
-    const size_t here = std::min(wanted, buffer_.size());
-    if (!GrowBody(here, wanted)) return RefuseForLoad(OverloadCause::kBytes);
-    body.append(buffer_.View().substr(0, here));
-    buffer_.Consume(here);
-    ReadRestOfAnnounced();
-  }
-
-  /// Straight into the body. It grows by doubling, behind what has come: an announced length
-  /// reserves nothing.
-  void ReadRestOfAnnounced() {
-    std::string& body = head_.request.body;
-    const size_t had = body.size();
-    const size_t wanted = static_cast<size_t>(*head_.request.content_length);
-    const size_t step = std::min(wanted - had, kBodyStep);
-    if (step == 0) return Handle();
-    if (!GrowBody(had + step, wanted)) return RefuseForLoad(OverloadCause::kBytes);
-    body.resize(had + step);
-    ReadSome(boost::asio::buffer(body.data() + had, step), [had](Connection& self, size_t bytes) {
-      self.head_.request.body.resize(had + bytes);
-      self.ReadRestOfAnnounced();
+  void ReadBody() {
+    if (Exchange::MaybeAnswer answer = exchange_->TakeBody(buffer_)) {
+      return Answer(std::move(*answer));
+    }
+    if (!exchange_->body_to_come()) return Handle();
+    if (exchange_->body().chunked()) {
+      return ReadIntoBuffer([](Connection& self) { self.ReadBody(); });
+    }
+    const ReadBuffer::Space space = exchange_->body().Extend();
+    if (space.size == 0) return Answer(exchange_->RefuseForLoad(OverloadCause::kBytes));
+    ReadSome(boost::asio::buffer(space.data, space.size), [](Connection& self, size_t bytes) {
+      self.exchange_->body().Commit(bytes);
+      self.ReadBody();
     });
   }
-
-  void ReadChunks() {
-    const size_t most = static_cast<size_t>(route_->max_body_bytes);
-    if (!GrowBody(std::min(head_.request.body.size() + buffer_.size(), most), most)) {
-      return RefuseForLoad(OverloadCause::kBytes);
-    }
-    const ChunkedBody::Step step = chunks_->Feed(buffer_.View(), head_.request.body);
-    buffer_.Consume(step.consumed);
-    switch (step.state) {
-      case ChunkedBody::State::kComplete: return Handle();
-      case ChunkedBody::State::kTooLarge: return RefuseLargeBody("unknown length");
-      case ChunkedBody::State::kMalformed:
-        return Refuse({400, std::string("malformed chunked body: ") + chunks_->problem()});
-      case ChunkedBody::State::kIncomplete:
-        ReadIntoBuffer([](Connection& self) { self.ReadChunks(); });
-    }
-  }
-
-  /// Room for `size` bytes of the body, by doubling up to `most`. It is booked before it is there;
-  /// false when there is no more. Not left to std::string, which would double past `most`: the
-  /// largest body allowed must fit a budget of its size.
-  bool GrowBody(size_t size, size_t most) {
-    std::string& body = head_.request.body;
-    if (size <= body.capacity()) return true;
-    const size_t capacity = std::min(std::max(size, 2 * body.capacity()), most);
-    if (!state_->body_budget.TryTake(capacity - paid_)) return false;
-    paid_ = capacity;
-    std::string larger;
-    larger.reserve(capacity);
-    larger.append(body);
-    body.swap(larger);
-    return true;
-  }
-
-  // One request: handler and answer.
 
   void Handle() {
     io_.Disarm();
-    body_to_come_ = false;
     // Nothing touches the request while it is away: only Close can come in between.
-    state_->handlers.Post(route_->bulk, [self = this->shared_from_this()](
-                                            HandlerPool::Duration waited) {
-      boost::asio::post(self->io_.executor(), [self, response = self->Respond(waited)]() mutable {
-        if (self->phase_ != Phase::kClosed) self->Answer(std::move(response));
-      });
-    });
-  }
-
-  HttpResponse Respond(HandlerPool::Duration waited) const {
-    if (route_->bulk && waited > state_->options.max_bulk_wait) {
-      return CallOverloaded(*route_, head_.request, OverloadCause::kQueue);
-    }
-    return CallHandler(*route_, head_.request);
-  }
-
-  /// Books the memory of an answer until it is read. Small ones are free, so that every client can
-  /// be told what is wrong; the largest there may be passes when it is alone.
-  bool PayForAnswer(uint64_t bytes) {
-    if (bytes <= kFreeAnswerBytes) return true;
-    if (state_->answer_budget.TryTake(bytes)) {
-      answer_paid_ = bytes;
-      return true;
-    }
-    return state_->answer_budget.taken() == 0;
+    state_->handlers.Post(
+        exchange_->bulk(), [self = this->shared_from_this()](HandlerPool::Duration waited) {
+          boost::asio::post(self->io_.executor(),
+                            [self, response = self->exchange_->Respond(waited)]() mutable {
+                              if (self->phase_ != Phase::kClosed) self->Answer(std::move(response));
+                            });
+        });
   }
 
   void Answer(HttpResponse response) {
-    if (!without_body_ && !PayForAnswer(response.body.size())) {
-      response = Overloaded("too many large answers wait to be read; ask again");
-    }
-    if (route_ != nullptr && route_->complete) route_->complete(head_.request, response);
+    exchange_->SetAnswer(std::move(response), state_->stopping || evicted_);
     phase_ = Phase::kWriting;
     Arm(state_->options.write_deadline);
-    keep_alive_ =
-        head_.keep_alive && !response.close && CanDiscard() && !state_->stopping && !evicted_;
-    if (state_->access) AddHeaders(state_->access->Rules()->headers, response);
-    ++state_->counters.requests_by_class[response.status / 100];
-    answer_head_ = FormatAnswerHead(response, keep_alive_, state_->clock.Now());
-    const bool with_body = !without_body_ && StatusHasBody(response.status);
-    answer_body_ = with_body ? std::move(response.body) : std::string();
-
-    const std::array<boost::asio::const_buffer, 2> buffers = {boost::asio::buffer(answer_head_),
-                                                              boost::asio::buffer(answer_body_)};
+    const std::array<boost::asio::const_buffer, 2> buffers = {
+        boost::asio::buffer(exchange_->answer_head()),
+        boost::asio::buffer(exchange_->answer_body())};
     io_.Write(buffers, [self = this->shared_from_this()](const Code& error, size_t) {
       if (self->phase_ != Phase::kClosed) self->OnAnswered(error);
     });
   }
 
-  /// Whether what is still to come of the body is short and bound to come. A client that was not
-  /// told to continue may leave it out.
-  bool CanDiscard() const {
-    if (!body_to_come_) return true;
-    return !head_.chunked && !head_.expect_continue &&
-           BytesToCome() <= state_->options.discard_bytes;
-  }
-  uint64_t BytesToCome() const {
-    if (!body_to_come_ || head_.chunked) return 0;
-    return head_.request.content_length.value_or(0) - head_.request.body.size();
-  }
-
   void OnAnswered(const Code& error) {
     io_.Disarm();
-    const uint64_t to_come = BytesToCome();
-    const bool unread = body_to_come_ || !buffer_.empty();
+    const bool keep_alive = exchange_->keep_alive();
+    const bool unread = exchange_->body_to_come() || !buffer_.empty();
+    discard_ = exchange_->bytes_to_discard();
     answered_any_ = true;
-    if (!error && keep_alive_ && buffer_.empty()) {
+    if (!error && keep_alive && buffer_.empty()) {
       idle_since_ = std::chrono::steady_clock::now().time_since_epoch().count();
     }
-    EndRequest();
+    exchange_.emplace(*state_, peer_);
     if (error) return Close();
-    if (keep_alive_) return to_come > 0 ? Discard(to_come) : NextRequest();
+    if (keep_alive) return Discard();
     Linger(unread ? state_->options.linger_timeout : kQuietLinger);
   }
 
-  /// Lets go of everything that belongs to the request.
-  void EndRequest() {
-    head_ = RequestHead();
-    state_->body_budget.Give(std::exchange(paid_, 0));
-    state_->answer_budget.Give(std::exchange(answer_paid_, 0));
-    if (std::exchange(in_request_, false)) --state_->counters.requests_now;
-    chunks_.reset();
-    route_ = nullptr;
-    without_body_ = false;
-    body_to_come_ = false;
-    answer_head_ = std::string();
-    answer_body_ = std::string();
-  }
-
-  /// Throws away the rest of a body that nobody wants.
-  void Discard(uint64_t bytes) {
+  /// Throws away the rest of a body that nobody wants, if there is one, before the next request.
+  void Discard() {
+    if (discard_ == 0) return NextRequest();
     phase_ = Phase::kDiscard;
     Arm(state_->options.linger_timeout);
-    DiscardSome(bytes);
+    DiscardSome();
   }
 
-  void DiscardSome(uint64_t bytes) {
-    const size_t here = static_cast<size_t>(std::min<uint64_t>(bytes, buffer_.size()));
+  void DiscardSome() {
+    const size_t here = static_cast<size_t>(std::min<uint64_t>(discard_, buffer_.size()));
     buffer_.Consume(here);
-    if (here == bytes) {
+    discard_ -= here;
+    if (discard_ == 0) {
       io_.Disarm();
       return NextRequest();
     }
-    ReadIntoBuffer([left = bytes - here](Connection& self) { self.DiscardSome(left); });
+    ReadIntoBuffer([](Connection& self) { self.DiscardSome(); });
   }
 
   // The end.
@@ -618,22 +427,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   HttpResponse only_answer_;
   uint64_t dropped_bytes_ = 0;
 
-  // The request at hand.
-  HeadScanner scanner_;
-  RequestHead head_;
-  std::optional<ChunkedBody> chunks_;
-  const HttpRoute* route_ = nullptr;
-  bool in_request_ = false;    // counted in requests_now
-  bool body_to_come_ = false;  // the client may still be sending
-  bool without_body_ = false;  // the answer to HEAD
-  bool wants_token_ = false;   // for a 401
-  uint64_t paid_ = 0;          // bytes of the body budget
-
-  // Its answer; must stay until it is written.
-  bool keep_alive_ = true;
-  std::string answer_head_;
-  std::string answer_body_;
-  uint64_t answer_paid_ = 0;  // bytes of the answer budget
+  std::optional<Exchange> exchange_;  // the request at hand, or the one to come; never empty
+  uint64_t discard_ = 0;              // bytes that are still to come of a body after its answer
 };
 
 }  // namespace tidemark::server

@@ -21,11 +21,11 @@ HttpResponse Checked(const HttpRoute& route, HttpResponse response) {
                        "status " + std::to_string(response.status) + " is no final HTTP status");
 }
 
-}  // namespace
-
-HttpResponse CallHandler(const HttpRoute& route, const HttpRequest& request) {
+/// What `call` gives; 500 when it throws or what it gives is no answer.
+template <class Call>
+HttpResponse Guarded(const HttpRoute& route, Call call) {
   try {
-    return Checked(route, route.handler(request));
+    return Checked(route, call());
   } catch (const std::exception& error) {
     return HandlerFailed(route, error.what());
   } catch (...) {
@@ -33,17 +33,22 @@ HttpResponse CallHandler(const HttpRoute& route, const HttpRequest& request) {
   }
 }
 
+}  // namespace
+
+HttpResponse CallHandler(const HttpRoute& route, const HttpRequest& request) {
+  return Guarded(route, [&] { return route.handler(request); });
+}
+
 std::optional<HttpResponse> CallAdmission(const HttpRoute& route, const HttpRequest& request) {
   if (!route.admission) return std::nullopt;
-  try {
-    std::optional<HttpResponse> answer = route.admission(request);
-    if (answer) answer = Checked(route, std::move(*answer));
-    return answer;
-  } catch (const std::exception& error) {
-    return HandlerFailed(route, error.what());
-  } catch (...) {
-    return HandlerFailed(route, "unknown exception");
-  }
+  bool passed = false;
+  HttpResponse answer = Guarded(route, [&] {
+    std::optional<HttpResponse> given = route.admission(request);
+    passed = !given;
+    return given ? std::move(*given) : HttpResponse();
+  });
+  if (passed) return std::nullopt;
+  return answer;
 }
 
 HttpResponse CallOverloaded(const HttpRoute& route, const HttpRequest& request,
@@ -53,13 +58,15 @@ HttpResponse CallOverloaded(const HttpRoute& route, const HttpRequest& request,
                           ? "too many request bodies at a time; send again"
                           : "too many requests at a time; send again");
   }
-  try {
-    return Checked(route, route.overloaded(request, cause));
-  } catch (const std::exception& error) {
-    return HandlerFailed(route, error.what());
-  } catch (...) {
-    return HandlerFailed(route, "unknown exception");
-  }
+  return Guarded(route, [&] { return route.overloaded(request, cause); });
+}
+
+void CallCompletion(const HttpRoute& route, const HttpRequest& request, HttpResponse& response) {
+  if (!route.complete) return;
+  response = Guarded(route, [&] {
+    route.complete(request, response);
+    return std::move(response);
+  });
 }
 
 HttpResponse ClosingText(unsigned status, std::string text) {

@@ -1,5 +1,5 @@
 #pragma once
-// Calls handlers and admissions, and catches what they should not throw.
+// Calls what a route brings along, and catches what it should not throw.
 
 #include <optional>
 #include <string>
@@ -18,6 +18,9 @@ std::optional<HttpResponse> CallAdmission(const HttpRoute& route, const HttpRequ
 /// The route's answer to overload, by default Overloaded(); 500 as above.
 HttpResponse CallOverloaded(const HttpRoute& route, const HttpRequest& request,
                             OverloadCause cause);
+
+/// Completes an answer as the route wishes; it becomes a 500 as above.
+void CallCompletion(const HttpRoute& route, const HttpRequest& request, HttpResponse& response);
 
 /// An answer of the server itself after which the connection is closed.
 HttpResponse ClosingText(unsigned status, std::string text);

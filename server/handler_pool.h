@@ -17,7 +17,9 @@
 namespace tidemark::server {
 
 /// Two queues, each in order of arrival. What is not bulk goes first, and bulk never takes the last
-/// threads: a scrape or a health check does not stand behind a thousand writes. Thread-safe.
+/// threads: a scrape or a health check does not stand behind a thousand writes. Nor do writes stand
+/// still while pages are asked for without end: where bulk tasks wait, an eighth of the threads
+/// takes them first. Thread-safe.
 ///
 /// The queues have no bound of their own: each entry is a request of an open connection, whose body
 /// is booked.
@@ -40,8 +42,10 @@ class HandlerPool {
 
   void Post(bool bulk, Task task);
 
-  /// How long the bulk task that is next has waited: what comes now waits about as long, if the
-  /// load stays as it is. 0 when none waits.
+  /// How long a bulk task that comes now would wait, about: as long as the one that is next has
+  /// waited, or as all that wait will take at the pace of late, whichever is more. The first is
+  /// late to tell of a crowd that comes at once, the second of a pace that has changed. 0 when none
+  /// waits.
   Duration BulkDelay() const;
 
  private:
@@ -51,6 +55,7 @@ class HandlerPool {
   };
 
   void Work();
+  void NotePace(std::chrono::steady_clock::time_point now);
   bool HasBulkTurn() const { return !bulk_.empty() && bulk_running_ < max_bulk_running_; }
 
   HttpCounters& counters_;
@@ -58,8 +63,12 @@ class HandlerPool {
   std::condition_variable wake_;
   std::deque<Entry> prompt_;
   std::deque<Entry> bulk_;
+  Duration bulk_interval_{};  // between two that are taken while others wait, smoothed
+  std::chrono::steady_clock::time_point bulk_taken_;  // the last one
+  bool bulk_waited_ = false;                          // others were waiting then
   size_t bulk_running_ = 0;
   size_t max_bulk_running_ = 0;
+  size_t kept_for_bulk_ = 0;  // that run bulk tasks even while others wait
   bool stopping_ = false;
 
   std::vector<std::thread> threads_;

@@ -47,8 +47,8 @@ struct Options {
   /// to that.
   ByteBudget* body_budget = nullptr;
   uint64_t max_body_bytes_in_flight = 512 << 20;
-  /// Requests of bulk routes are refused before their body is read while those that wait for a
-  /// worker do so for longer than the first, and after it when they have waited longer than the
+  /// Requests of bulk routes are refused before their body is read while they would wait for a
+  /// worker for longer than the first, about, and after it when they have waited longer than the
   /// second: senders give a request up after 30 s (Prometheus' remote_timeout), and work on it is
   /// then lost.
   std::chrono::milliseconds max_bulk_delay = std::chrono::seconds(1);

@@ -25,7 +25,7 @@ constexpr std::string_view kQuantities =
     "Ei, as in 250m or 128Mi";
 constexpr std::string_view kRemoteWriteKeys =
     "max_body_size, max_unpacked_size, max_labels, max_label_name_length, max_label_value_length, "
-    "max_future, late, ha";
+    "max_future, bearer_token_file, late, ha";
 constexpr std::string_view kTopKeys = "sources, estimation, remote_write, limits";
 constexpr std::string_view kMetricNames =
     "letters, digits and _ : . / -, not beginning with a digit; labels belong into selector";
@@ -196,6 +196,11 @@ const BadConfig kBadConfigs[] = {
     {"remote_write:\n  max_future: -5m\n",
      "2: remote_write.max_future: -5m is not a duration: a number is missing, allowed: ",
      kDurations},
+    {"remote_write:\n  bearer_token_file: [a]\n",
+     "2: remote_write.bearer_token_file: a list is not text, allowed: one word or quoted text", ""},
+    {"remote_write:\n  bearer_token_file: \"a\\tb\"\n",
+     "2: remote_write.bearer_token_file: this is no path, allowed: one without control characters",
+     ""},
     {"remote_write:\n  max_future: 2d\n",
      "2: remote_write.max_future: 2d is out of range, allowed: 0s <= x <= 1d", ""},
     {"remote_write:\n  max_bodysize: 1MB\n",

@@ -114,6 +114,12 @@ Config RandomConfig(std::mt19937_64& random) {
     config.ha.cluster_labels.push_back("c: \"" + std::to_string(i));
     config.ha.replica_labels.push_back("__r" + std::to_string(i) + "__");
   }
+  if (Coin(random)) {
+    config.bearer_token_file = "/";
+    for (int64_t i = Between(random, 0, 20); i > 0; --i) {
+      config.bearer_token_file.push_back(static_cast<char>(Between(random, 0x20, 0x7e)));
+    }
+  }
   return config;
 }
 
@@ -138,6 +144,7 @@ bool SameConfig(const Config& a, const Config& b) {
   return engine(a.engine) == engine(b.engine) && ha(a.ha) == ha(b.ha) &&
          a.max_inflight_bytes == b.max_inflight_bytes &&
          limits(a.remote_write) == limits(b.remote_write) &&
+         a.bearer_token_file == b.bearer_token_file &&
          std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                     SameSource);
 }

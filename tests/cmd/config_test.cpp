@@ -76,6 +76,7 @@ remote_write:
   max_label_name_length: 200
   max_label_value_length: 2000
   max_future: 90s
+  bearer_token_file: tokens
   late: refuse
   ha:
     cluster_labels: [cluster, prometheus]
@@ -112,6 +113,7 @@ limits:
   CHECK(config.remote_write.max_label_name_bytes == 200);
   CHECK(config.remote_write.max_label_value_bytes == 2000);
   CHECK(config.remote_write.max_future_ms == 90'000);
+  CHECK(config.bearer_token_file == "tokens");
   CHECK(config.engine.refuse_late);
   CHECK(config.ha.cluster_labels == std::vector<std::string>{"cluster", "prometheus"});
   CHECK(config.ha.replica_labels == std::vector<std::string>{"prometheus_replica", "__replica__"});
@@ -122,6 +124,20 @@ limits:
   CHECK(Good("remote_write: {ha: {replica_labels: []}}").ha.replica_labels.empty());
   CHECK(config.engine.max_series == 1000);
   CHECK(config.max_inflight_bytes == 1024u << 20);
+}
+
+TEST_CASE("A path in the file is taken from the file's directory", "[cmd][config]") {
+  const auto path = [](std::string_view written, const std::string& file) {
+    const auto config =
+        ParseConfig("remote_write: {bearer_token_file: '" + std::string(written) + "'}", file);
+    REQUIRE(config);
+    return config->bearer_token_file;
+  };
+  CHECK(path("tokens", "tidemark.yml") == "tokens");
+  CHECK(path("a/tokens", "conf/tidemark.yml") == "conf/a/tokens");
+  CHECK(path("tokens", "/etc/tidemark/tidemark.yml") == "/etc/tidemark/tokens");
+  CHECK(path("/run/tokens", "/etc/tidemark/tidemark.yml") == "/run/tokens");
+  CHECK(path("", "/etc/tidemark/tidemark.yml").empty());
 }
 
 TEST_CASE("A source is read with all its keys", "[cmd][config]") {
@@ -229,6 +245,7 @@ remote_write:
   max_label_name_length: 1024
   max_label_value_length: 4096
   max_future: 10m
+  bearer_token_file: ""
   late: ignore
   ha:
     cluster_labels: ["cluster"]

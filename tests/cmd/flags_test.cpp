@@ -44,6 +44,7 @@ TEST_CASE("Without flags the daemon has its defaults", "[cmd][flags]") {
   CHECK(flags.config_file.empty());
   CHECK(flags.web_listen_address == "0.0.0.0:9849");
   CHECK(flags.storage_path == "./data");
+  CHECK(flags.web_config_file.empty());
   CHECK(flags.eval_interval == std::chrono::seconds(15));
   CHECK(flags.log_level == LogLevel::kInfo);
   CHECK(flags.log_format == LogFormat::kLogfmt);
@@ -52,12 +53,14 @@ TEST_CASE("Without flags the daemon has its defaults", "[cmd][flags]") {
 }
 
 TEST_CASE("Every flag reaches its setting", "[cmd][flags]") {
-  const Flags flags = Good({"--config.file=/etc/tidemark.yml", "--web.listen-address=127.0.0.1:0",
-                            "--storage.path=/data", "--eval.interval=1m30s", "--log.level=debug",
-                            "--log.format=json", "--clock.start=1700000000123"});
+  const Flags flags =
+      Good({"--config.file=/etc/tidemark.yml", "--web.listen-address=127.0.0.1:0",
+            "--storage.path=/data", "--web.config.file=web.yml", "--eval.interval=1m30s",
+            "--log.level=debug", "--log.format=json", "--clock.start=1700000000123"});
   CHECK(flags.config_file == "/etc/tidemark.yml");
   CHECK(flags.web_listen_address == "127.0.0.1:0");
   CHECK(flags.storage_path == "/data");
+  CHECK(flags.web_config_file == "web.yml");
   CHECK(flags.eval_interval == std::chrono::seconds(90));
   CHECK(flags.log_level == LogLevel::kDebug);
   CHECK(flags.log_format == LogFormat::kJson);
@@ -76,7 +79,8 @@ TEST_CASE("A value can stand behind a space and may be empty where that means so
 
 TEST_CASE("A wrong flag is named with what is allowed", "[cmd][flags]") {
   const std::string all =
-      "--config.file, --web.listen-address, --storage.path, --eval.interval, --log.level, "
+      "--config.file, --web.listen-address, --web.config.file, --storage.path, --eval.interval, "
+      "--log.level, "
       "--log.format, --clock.start, "
       "--version, --help";
   const std::string levels = "allowed: debug, info, warn, error";

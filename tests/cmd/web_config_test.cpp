@@ -8,7 +8,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -299,6 +301,45 @@ TEST_CASE("Every key of the web configuration arrives where it belongs", "[cmd][
   CHECK(config->rate_limit.interval == std::chrono::milliseconds(60'500));
   CHECK(config->rate_limit.burst == 7);
   CHECK(config->warnings.empty());
+}
+
+TEST_CASE("The manual's example is good, and it names every key", "[cmd][web_config][docs]") {
+  std::ifstream file(TIDEMARK_TEST_DATA "/../../docs/web-configuration.md");
+  REQUIRE(file);
+  std::string manual;
+  std::string example;  // the first indented block
+  bool ended = false;
+  for (std::string line; std::getline(file, line);) {
+    manual += line + "\n";
+    const bool indented = line.starts_with("    ");
+    if (indented && !ended) example += line.substr(4) + "\n";
+    ended = ended || (!indented && !example.empty());
+  }
+  const auto config = ParseWebConfig(example, "web.yml");
+  INFO((config ? "" : config.error().message));
+  REQUIRE(config);
+  CHECK(config->tls);
+  CHECK(config->users.size() == 1);
+  // What the reader allows is listed in its own errors.
+  for (const char* const section : {"", "tls_server_config", "http_server_config", "rate_limit",
+                                    "http_server_config: {headers"}) {
+    const std::string name = section;
+    const std::string wrong = name.empty()                          ? "x: 1\n"
+                              : name.find('{') == std::string::npos ? name + ": {x: 1}\n"
+                                                                    : name + ": {x: 1}}\n";
+    const auto error = ParseWebConfig(wrong, "web.yml");
+    REQUIRE_FALSE(error);
+    const std::string& message = error.error().message;
+    const size_t allowed = message.find("allowed: ");
+    REQUIRE(allowed != std::string::npos);
+    std::istringstream keys(message.substr(allowed + 9));
+    for (std::string key; std::getline(keys, key, ',');) {
+      key.erase(0, key.find_first_not_of(' '));
+      CAPTURE(key);
+      CHECK((manual.find("`" + key + "`") != std::string::npos ||
+             manual.find("## " + key) != std::string::npos));
+    }
+  }
 }
 
 TEST_CASE("What is taken but likely not meant is warned of", "[cmd][web_config]") {

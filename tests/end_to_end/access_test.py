@@ -20,6 +20,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import warnings
 
 TIDEMARK = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
 PATIENCE_SECONDS = 60
@@ -167,13 +168,9 @@ class Access(unittest.TestCase):
             ["prometheus", f"--config.file={config}", f"--web.listen-address={address}",
              f"--storage.tsdb.path={self.path / name}"], stderr=log, stdout=log)
 
-        def stop():
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        def stop():  # asked politely it would try to send the rest for a minute
+            process.kill()
+            process.wait()
 
         self.addCleanup(stop)
         return self.path / f"{name}.log"
@@ -298,8 +295,10 @@ class Access(unittest.TestCase):
             old = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             old.check_hostname, old.verify_mode = False, ssl.CERT_NONE
             old.set_ciphers("ALL:@SECLEVEL=0")
-            old.minimum_version = ssl.TLSVersion.TLSv1
-            old.maximum_version = ssl.TLSVersion.TLSv1_1
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # that they are old is the point
+                old.minimum_version = ssl.TLSVersion.TLSv1
+                old.maximum_version = ssl.TLSVersion.TLSv1_1
             with socket.create_connection(("127.0.0.1", daemon.port), 10) as plain:
                 with self.assertRaisesRegex(ssl.SSLError, "protocol version|PROTOCOL_VERSION"):
                     old.wrap_socket(plain)

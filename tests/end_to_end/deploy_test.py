@@ -2,6 +2,7 @@
 """Checks what deploy/ ships, as far as that is possible without a cluster: YAML, references between the manifests, the
 promises of the pod's security, and the remote_write section in a configuration that promtool judges."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -112,10 +113,59 @@ class Manifests(unittest.TestCase):
         self.assertIs(endpoint["honorLabels"], True)
 
 
+@NEEDS_YAML
+class OverTls(unittest.TestCase):
+    """deploy/kustomize-tls, which is laid over deploy/kustomize."""
+
+    def setUp(self):
+        self.folder = DEPLOY / "kustomize-tls"
+        self.kustomization = load(self.folder / "kustomization.yaml")
+        self.pod = load(self.folder / "deployment.yaml")["spec"]["template"]["spec"]
+        self.container = self.pod["containers"][0]
+
+    def test_kustomization_names_every_file(self):
+        named = {patch["path"] for patch in self.kustomization["patches"]} | {"kustomization.yaml"}
+        for generator in self.kustomization["configMapGenerator"]:
+            named |= set(generator["files"])
+        self.assertEqual(named, {path.name for path in self.folder.iterdir()})
+
+    def test_every_path_is_mounted_from_a_secret(self):
+        secrets = {volume["name"] for volume in self.pod["volumes"] if "secret" in volume}
+        mounts = {mount["mountPath"] for mount in self.container["volumeMounts"] if mount["name"] in secrets}
+        web = load(self.folder / "web.yaml")["tls_server_config"]
+        for path in (web["cert_file"], web["key_file"], load(self.folder / "tidemark.yaml")["remote_write"]["bearer_token_file"]):
+            self.assertIn(path.rsplit("/", 1)[0], mounts)
+
+    def test_probes_and_monitor_speak_tls(self):
+        for probe in ("livenessProbe", "readinessProbe"):
+            self.assertEqual(self.container[probe]["httpGet"]["scheme"], "HTTPS")
+        self.assertEqual(load(self.folder / "servicemonitor.yaml")["spec"]["endpoints"][0]["scheme"], "https")
+
+    @unittest.skipIf("TIDETOOL_BIN" not in os.environ, "there is no tidetool")
+    def test_tidetool_takes_both_configurations(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=a",
+                            "-keyout", f"{folder}/tls.key", "-out", f"{folder}/tls.crt"], check=True, capture_output=True)
+            for command, name in (("check-config", "tidemark.yaml"), ("check-web-config", "web.yaml")):
+                text = (self.folder / name).read_text(encoding="utf-8").replace("/etc/tidemark-tls", folder)
+                config = pathlib.Path(folder) / name
+                config.write_text(text, encoding="utf-8")
+                done = subprocess.run([os.environ["TIDETOOL_BIN"], command, str(config)], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+
 class RemoteWrite(unittest.TestCase):
     @NEEDS_PROMTOOL
     def test_promtool_takes_the_section(self):
         code, said = check_config("scrape_configs: []\n" + REMOTE_WRITE.read_text(encoding="utf-8"))
+        self.assertEqual(code, 0, said)
+
+    @NEEDS_PROMTOOL
+    def test_promtool_takes_the_section_over_tls(self):
+        text = (DEPLOY / "prometheus" / "remote-write-tls.yaml").read_text(encoding="utf-8")
+        with tempfile.NamedTemporaryFile() as file:
+            text = re.sub(r"/etc/prometheus/\S+", file.name, text)
+            code, said = check_config("scrape_configs: []\n" + text)
         self.assertEqual(code, 0, said)
 
     @NEEDS_PROMTOOL

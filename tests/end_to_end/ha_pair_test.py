@@ -32,6 +32,8 @@ CLUSTER = "demo"
 # part of a minute that a counter's increase is given to, may fall into the next bucket.
 BUCKETS = 1
 FIRST_BUCKET = {"cpu": 0.01, "memory": 1e7}
+# What peaks while nobody leads is not seen: the simulated cluster kills a container now and then, which may fall there.
+MOST_UNSEEN = 2
 # Where the servers differ at all it is by chance, so that most of some hundred containers agree exactly.
 LEAST_EQUAL_RATIO = 0.8
 
@@ -208,11 +210,13 @@ class HaPair(unittest.TestCase):
         for page in (pair, alone):
             self.assertEqual(page.total("tidemark_engine_usage_resets_total"), 0)
 
-        self.compare(pair.requests(), alone.requests())
+        def pages():  # a workload may be known to one a tick before the other
+            one, other = Page(self.pair).requests(), Page(self.alone).requests()
+            return (one, other) if one.keys() == other.keys() else None
+        self.compare(*wait_for("the same workloads in both", pages, 30))
 
     def compare(self, pair, alone):
         self.assertGreater(len(alone), 60)
-        self.assertEqual(pair.keys(), alone.keys())
         distances = {}
         for identity, value in alone.items():
             resource = dict(identity)["resource"]
@@ -220,7 +224,9 @@ class HaPair(unittest.TestCase):
         equal = sum(distance == 0 for distance in distances.values())
         worst = max(distances, key=distances.get)
         print(f"{len(distances)} requests, {equal} equal, the worst {distances[worst]} buckets apart")
-        self.assertLessEqual(distances[worst], BUCKETS, (worst, pair[worst], alone[worst]))
+        beyond = {identity: (pair[identity], alone[identity])
+                  for identity, distance in distances.items() if distance > BUCKETS}
+        self.assertLessEqual(len(beyond), MOST_UNSEEN, beyond)
         self.assertGreaterEqual(equal, LEAST_EQUAL_RATIO * len(distances))
 
 

@@ -96,7 +96,9 @@ class _Connection:
         self.attempt = 0
         self.answered = True
         self.answer = b""
-        self.unsent = memoryview(b"")
+        self.unsent = []
+        self.number = None
+        self.body = b""
 
     def connect(self):
         self.tally.connections += 1
@@ -111,11 +113,15 @@ class _Connection:
             self.socket = None
 
     def send_next(self):
-        body = self.sender.body(self.sender.acknowledged + 1)
+        number = self.sender.acknowledged + 1
+        if number != self.number:  # else it is sent again
+            self.number = number
+            self.body = self.sender.body(number)
+        body = self.body
         retry = f"Retry-Attempt: {self.attempt}\r\n" if self.attempt else ""
         head = (f"POST {WRITE_PATH} HTTP/1.1\r\nHost: tidemark\r\n{self.HEAD}{retry}"
                 f"Content-Length: {len(body)}\r\n\r\n")
-        self.unsent = memoryview(head.encode() + body)
+        self.unsent = [memoryview(head.encode()), memoryview(body)]
         self.answer = b""
         self.answered = False
         self.started = time.monotonic()
@@ -126,11 +132,15 @@ class _Connection:
     def on_writable(self):
         try:
             while self.unsent:
-                self.unsent = self.unsent[self.socket.send(self.unsent):]
+                sent = self.socket.sendmsg(self.unsent)
+                while self.unsent and sent >= len(self.unsent[0]):
+                    sent -= len(self.unsent.pop(0))
+                if self.unsent:
+                    self.unsent[0] = self.unsent[0][sent:]
         except BlockingIOError:
             return
         except OSError:  # the answer may be there all the same
-            self.unsent = memoryview(b"")
+            self.unsent = []
         self.poll.modify(self.socket, select.EPOLLIN)
 
     def on_readable(self):

@@ -29,15 +29,16 @@ STOP_SECONDS = 60
 class Daemon:
     """One tidemark on a port of its own, with `config` as its configuration; killed when the block ends.
 
-    `cpus`: the CPUs that it may use.
+    `cpus`: the CPUs that it may use; `nice`: how much it steps back behind others on them.
     """
 
-    def __init__(self, config="", flags=(), cpus=None):
+    def __init__(self, config="", flags=(), cpus=None, nice=0):
         self.folder = tempfile.mkdtemp(prefix="tidemark-end-to-end-")
         self.config = os.path.join(self.folder, "tidemark.yml")
         pathlib.Path(self.config).write_text(config)
         self.flags = flags
         self.cpus = cpus
+        self.nice = nice
         self.log = []
 
     def __enter__(self):
@@ -55,12 +56,11 @@ class Daemon:
     def start(self):
         """Starts it, again if it has been stopped or killed, on the same storage."""
         self._address = queue.Queue()
-        restrict = (lambda: os.sched_setaffinity(0, self.cpus)) if self.cpus else None
         self.process = subprocess.Popen(
             [BINARY, "--web.listen-address=127.0.0.1:0", "--eval.interval=1s", f"--config.file={self.config}",
              f"--storage.path={self.folder}/data", *self.flags],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
-            preexec_fn=restrict)
+            preexec_fn=self._step_back)
         self._reader = threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True)
         self._reader.start()
         try:
@@ -74,6 +74,11 @@ class Daemon:
             if time.monotonic() > deadline or not self.is_alive():
                 raise RuntimeError("tidemark did not become ready:\n" + self.last_log())
             time.sleep(0.02)
+
+    def _step_back(self):
+        os.nice(self.nice)
+        if self.cpus:
+            os.sched_setaffinity(0, self.cpus)
 
     def stop(self):
         """The exit code of an orderly stop."""

@@ -179,6 +179,7 @@ TEST_CASE("row 45: the ceiling on series refuses what is new and lets go on what
   CHECK(bench.counters.pods_now == 2);
 }
 
+// row 46 of docs/remote-write.md.
 TEST_CASE("a full queue refuses the whole request and applies nothing", "[engine][verdict]") {
   engine::Options options;
   options.queue_batches = 0;

@@ -70,20 +70,5 @@ TEST_CASE("many threads lose and gain no byte", "[model][budget]") {
   CHECK(taken_now == 0);
 }
 
-TEST_CASE("held bytes are given back once", "[model][budget]") {
-  ByteBudget budget(100);
-  {
-    std::optional<ByteHold> hold = ByteHold::Take(&budget, 80);
-    REQUIRE(hold);
-    CHECK(budget.taken() == 80);
-    CHECK_FALSE(ByteHold::Take(&budget, 21));
-    const ByteHold moved = std::move(*hold);
-    hold.reset();
-    CHECK(budget.taken() == 80);
-  }
-  CHECK(budget.taken() == 0);
-  CHECK(ByteHold::Take(nullptr, UINT64_MAX));
-}
-
 }  // namespace
 }  // namespace tidemark

@@ -43,6 +43,29 @@ TEST_CASE("a line is JSON when asked", "[model][log]") {
   CHECK(capture.lines[0].starts_with(R"({"ts":")"));
 }
 
+TEST_CASE("what is not UTF-8 is escaped in both formats", "[model][log]") {
+  Capture capture;
+  const std::string text = "\xff\xc3\xbc\xed\xa0\x80\xe2\x82";  // only the second is a character
+  const std::string shown = "\"\\\\xff\xc3\xbc\\\\xed\\\\xa0\\\\x80\\\\xe2\\\\x82\"";
+  Log(LogLevel::kWarn, "m", {{"path", text}});
+  ConfigureLog(LogLevel::kInfo, LogFormat::kJson);
+  Log(LogLevel::kWarn, "m", {{"path", text}});
+  REQUIRE(capture.lines.size() == 2);
+  CHECK(capture.lines[0].ends_with("path=" + shown));
+  CHECK(capture.lines[1].ends_with("\"path\":" + shown + "}"));
+}
+
+TEST_CASE("a long value is cut between two characters", "[model][log]") {
+  Capture capture;
+  Log(LogLevel::kWarn, "m", {{"path", std::string(2048, 'a') + "b"}});
+  Log(LogLevel::kWarn, "m", {{"path", std::string(2047, 'a') + "\xc3\xbc"}});
+  Log(LogLevel::kWarn, "m", {{"path", std::string(9000, '\xbf')}});
+  REQUIRE(capture.lines.size() == 3);
+  CHECK(capture.lines[0].ends_with("path=" + std::string(2048, 'a')));
+  CHECK(capture.lines[1].ends_with("path=" + std::string(2047, 'a')));
+  CHECK(capture.lines[2].size() < 11'000);  // each byte takes five
+}
+
 TEST_CASE("levels below the one in force are dropped", "[model][log]") {
   Capture capture;
   ConfigureLog(LogLevel::kWarn, LogFormat::kLogfmt);

@@ -13,6 +13,7 @@ TEST_CASE("the content type alone selects the protocol", "[remote_write][content
           Protocol::kV2);
 }
 
+// row 4 of docs/remote-write.md.
 TEST_CASE("a media type may be written in every way that RFC 9110 allows",
           "[remote_write][content_type]") {
   for (const char* text : {
@@ -30,6 +31,7 @@ TEST_CASE("a media type may be written in every way that RFC 9110 allows",
   REQUIRE(ParseContentType("APPLICATION/X-PROTOBUF; charset=utf-8") == Protocol::kV1);
 }
 
+// row 5, row 6 of docs/remote-write.md.
 TEST_CASE("other types, other messages and what is no media type are unsupported",
           "[remote_write][content_type]") {
   for (const char* text : {
@@ -57,6 +59,7 @@ TEST_CASE("other types, other messages and what is no media type are unsupported
   }
 }
 
+// row 7, row 8 of docs/remote-write.md.
 TEST_CASE("the only content coding is snappy, which may be left out",
           "[remote_write][content_type]") {
   REQUIRE(IsSnappyEncoding(""));

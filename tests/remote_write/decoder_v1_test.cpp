@@ -205,6 +205,7 @@ TEST_CASE("labels over the limit are counted but not kept", "[remote_write][deco
   REQUIRE(series[0].in_place.empty());
 }
 
+// row 13 of docs/remote-write.md.
 TEST_CASE("a fault anywhere in the message is found before anything is told",
           "[remote_write][decoder]") {
   const std::string good = Series(kLabels, 1, 1);

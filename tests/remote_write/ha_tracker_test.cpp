@@ -1,6 +1,7 @@
 // Elections: who is taken, who is shed, and when that changes.
 #include "remote_write/ha_tracker.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "model/log.h"
@@ -283,6 +284,26 @@ TEST_CASE("names that are too long are refused and not kept", "[remote_write][ha
   CHECK(Send(tracker, kT0, "a", longest + "n") == kRefuse);
   CHECK(Send(tracker, kT0, "a", std::string(HaTracker::kMaxNameBytes / 2 + 1, ';')) == kRefuse);
   CHECK(tracker.HaClusters().size() == 1);
+}
+
+TEST_CASE("thousands of pairs do not flood the log", "[remote_write][ha]") {
+  size_t elections = 0;
+  size_t failovers = 0;
+  SetLogSink([&](std::string_view line) {
+    ++(line.find("failed over") == std::string_view::npos ? elections : failovers);
+  });
+  HaTracker tracker({});
+  for (int i = 0; i < 900; ++i) Send(tracker, kT0, "a", std::to_string(i));
+  for (int i = 0; i < 900; ++i) Send(tracker, kT0 + 45'000, "b", std::to_string(i));
+  SetLogSink({});
+  CHECK(elections >= 1);
+  CHECK(elections <= 32);
+  CHECK(failovers >= 1);
+  CHECK(failovers <= 32);
+  const auto pairs = tracker.HaClusters();
+  REQUIRE(pairs.size() == 900);
+  CHECK(std::all_of(pairs.begin(), pairs.end(),
+                    [](const auto& pair) { return pair.failovers == 1; }));
 }
 
 TEST_CASE("each failover is logged with who fell silent for how long", "[remote_write][ha]") {

@@ -58,6 +58,7 @@ TEST_CASE("a good request is answered 204 without a body", "[remote_write][handl
   REQUIRE(Requests(fixture, 0, 204) == 1);
 }
 
+// row 5, row 6, row 7 of docs/remote-write.md.
 TEST_CASE("what cannot be read is refused by its headers, whatever the body",
           "[remote_write][handler]") {
   struct {
@@ -102,6 +103,7 @@ TEST_CASE("requests are counted by version and status", "[remote_write][handler]
   REQUIRE(Requests(fixture, 0, 400) == 1);
 }
 
+// row 4, row 8 of docs/remote-write.md.
 TEST_CASE("headers that may be missing or odd refuse nothing", "[remote_write][handler]") {
   HandlerFixture fixture;
   HttpRequest request = WriteRequest(Pack(kGood));
@@ -113,6 +115,7 @@ TEST_CASE("headers that may be missing or odd refuse nothing", "[remote_write][h
   REQUIRE(fixture.Send(request).status == 204);
 }
 
+// row 11 of docs/remote-write.md.
 TEST_CASE("a body over the limit is refused by its announced length, else when it has come",
           "[remote_write][handler]") {
   Limits limits;
@@ -179,6 +182,7 @@ TEST_CASE("overload in the engine is 503 and counts nothing", "[remote_write][ha
   REQUIRE(fixture.TotalRejected() == 1);
 }
 
+// row 13 of docs/remote-write.md.
 TEST_CASE("nothing of an undecodable body goes into the sink", "[remote_write][handler]") {
   HandlerFixture fixture;
   const HttpResponse response = fixture.SendMessage(kGood + kGood + Series("\x0a"));
@@ -191,6 +195,7 @@ TEST_CASE("nothing of an undecodable body goes into the sink", "[remote_write][h
   REQUIRE(fixture.TotalRejected() == 0);
 }
 
+// row 16 of docs/remote-write.md.
 TEST_CASE("a body of 2.0 under the content type of 1.0 is not lost in silence",
           "[remote_write][handler]") {
   HandlerFixture fixture;

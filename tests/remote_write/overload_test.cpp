@@ -15,7 +15,9 @@ uint64_t Refusals(const HandlerFixture& fixture, RefusalCause cause) {
 
 TEST_CASE("row 46: without room to unpack the answer is 503 and nothing is taken in",
           "[remote_write][overload]") {
-  ByteBudget budget(kGood.size() - 1);
+  constexpr uint64_t kOthers = 10'000;
+  ByteBudget budget(kOthers + kGood.size() - 1);
+  REQUIRE(budget.TryTake(kOthers));
   HandlerFixture fixture({}, {.inflight = &budget});
   const HttpResponse response = fixture.SendMessage(kGood);
   CHECK(response.status == 503);
@@ -24,7 +26,7 @@ TEST_CASE("row 46: without room to unpack the answer is 503 and nothing is taken
   CHECK(response.body.starts_with("overloaded"));
   CHECK(fixture.sink.commits == 0);
   CHECK(fixture.counters.unpacked_bytes == 0);
-  CHECK(budget.taken() == 0);
+  CHECK(budget.taken() == kOthers);
   CHECK(Refusals(fixture, RefusalCause::kBytes) == 1);
 }
 
@@ -48,6 +50,34 @@ TEST_CASE("row 46: room is booked by the claim, for as long as the request lasts
   CHECK(HandlerFixture::Sum(fixture.counters.overload_refusals) == 0);
   // A claim that no budget could hold is told for good.
   CHECK(fixture.Send(WriteRequest(std::string("\xff\xff\xff\xff\x0f", 5))).status == 400);
+}
+
+TEST_CASE("row 46: what 2.0 writes out is booked too, and a request that is alone always has room",
+          "[remote_write][overload][v2]") {
+  // Few bytes that name a long text again and again.
+  const std::string text(1000, 'v');
+  std::string message;
+  for (const std::string& symbol : {std::string(), std::string("__name__"), text}) {
+    message += BytesField(4, symbol);
+  }
+  for (int i = 0; i < 1000; ++i) {
+    message += BytesField(
+        5, BytesField(1, Varint(1) + Varint(2)) + BytesField(2, VarintField(2, kNowMs + i)));
+  }
+  HttpRequest request = WriteRequest(Pack(message));
+  SetHeader(request, "Content-Type", "application/x-protobuf;proto=io.prometheus.write.v2.Request");
+  constexpr uint64_t kOthers = 100'000;  // more than the body's own memory
+  ByteBudget budget(kOthers + 2 * message.size());
+  HandlerFixture fixture({}, {.inflight = &budget});
+  CHECK(fixture.Send(request).status == 204);
+  CHECK(budget.taken() == 0);
+  REQUIRE(budget.TryTake(kOthers));
+  const HttpResponse refused = fixture.Send(request);
+  CHECK(refused.status == 503);
+  CHECK(HeaderOf(refused, "X-Prometheus-Remote-Write-Samples-Written") == "0");
+  CHECK(Refusals(fixture, RefusalCause::kBytes) == 1);
+  CHECK(budget.taken() == kOthers);
+  CHECK(fixture.sink.commits == 1);
 }
 
 TEST_CASE("row 46: the wait grows with each attempt, whatever there is too much of",

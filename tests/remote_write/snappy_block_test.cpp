@@ -32,6 +32,7 @@ TEST_CASE("a block is unpacked into the buffer it is given", "[remote_write][sna
   }
 }
 
+// row 10 of docs/remote-write.md.
 TEST_CASE("a block is refused on its claim and nothing is reserved", "[remote_write][snappy]") {
   UnpackBuffer buffer;
   const std::string huge = Varint(UINT32_MAX) + std::string(100, 'x');
@@ -52,6 +53,7 @@ TEST_CASE("a claim that the block's length cannot hold reserves nothing",
   REQUIRE(buffer.capacity() == 0);
 }
 
+// row 9 of docs/remote-write.md.
 TEST_CASE("cut, damaged and prolonged blocks are refused", "[remote_write][snappy]") {
   std::string text;
   for (int i = 0; i < 2000; ++i) text += std::to_string(i * i);

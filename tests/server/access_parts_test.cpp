@@ -49,7 +49,8 @@ std::string HeaderNames(const HttpResponse& response) {
   return schemes;
 }
 
-/// Waits for verdicts that come on other threads.
+/// Collects verdicts that come on other threads. Made before the verifier, which may still have
+/// some to give when it ends.
 class Verdicts {
  public:
   PasswordVerifier::Done Taker() {
@@ -231,8 +232,8 @@ TEST_CASE("A rate limit lets a burst through and then one each interval", "[serv
 
 TEST_CASE("A password is hashed once, whatever the verdict", "[server][access]") {
   HttpCounters counters;
-  PasswordVerifier verifier(counters, 2);
   Verdicts verdicts;
+  PasswordVerifier verifier(counters, 2);
   CHECK_FALSE(verifier.Verify(Claim("secret"), verdicts.Taker()));
   CHECK_FALSE(verifier.Verify(Claim("wrong"), verdicts.Taker()));
   REQUIRE(Eventually([&] { return verdicts.Count() == 2; }));
@@ -255,8 +256,8 @@ TEST_CASE("A password is hashed once, whatever the verdict", "[server][access]")
 
 TEST_CASE("Requests with the same password share one computation", "[server][access]") {
   HttpCounters counters;
-  PasswordVerifier verifier(counters, 1);
   Verdicts verdicts;
+  PasswordVerifier verifier(counters, 1);
   size_t waiting = 0;
   for (int i = 0; i < 200; ++i) {
     if (!verifier.Verify(Claim("slow", kSlow11), verdicts.Taker())) ++waiting;
@@ -270,8 +271,8 @@ TEST_CASE("Requests with the same password share one computation", "[server][acc
 TEST_CASE("A flood of wrong passwords is bounded and harms nobody who is known",
           "[server][access]") {
   HttpCounters counters;
-  PasswordVerifier verifier(counters, 1);
   Verdicts verdicts;
+  PasswordVerifier verifier(counters, 1);
   REQUIRE_FALSE(verifier.Verify(Claim("secret"), verdicts.Taker()));
   REQUIRE(Eventually([&] { return verdicts.Count() == 1; }));
   size_t waiting = 0;
@@ -293,8 +294,8 @@ TEST_CASE("A flood of wrong passwords is bounded and harms nobody who is known",
 
 TEST_CASE("Wrong passwords that are remembered throw out no good one", "[server][access]") {
   HttpCounters counters;
-  PasswordVerifier verifier(counters, 2);
   Verdicts verdicts;
+  PasswordVerifier verifier(counters, 2);
   REQUIRE_FALSE(verifier.Verify(Claim("secret"), verdicts.Taker()));
   REQUIRE(Eventually([&] { return verdicts.Count() == 1; }));
   for (size_t i = 0; i < PasswordVerifier::kMaxVerdicts + 10; ++i) {

@@ -33,6 +33,7 @@ TEST_CASE("Headers that trickle in are 408 after the deadline", "[server][deadli
   CHECK(fixture.counters.requests_by_class[4] == 1);
 }
 
+// row 48 of docs/remote-write.md.
 TEST_CASE("A body that trickles in is 408 after the deadline", "[server][deadlines]") {
   Fixture fixture([](Options& options) { options.body_deadline = milliseconds(200); });
   for (const char* lines : {"Content-Length: 900\r\n", "Transfer-Encoding: chunked\r\n"}) {

@@ -221,8 +221,8 @@ inline std::vector<HttpRoute> Fixture::Routes() {
                       return text(request.body);
                     },
                     {},
-                    16 << 20,
-                    true});
+                    16 << 20});
+  routes.back().wants_bearer_token = true;
   routes.push_back({"/big",
                     {"GET"},
                     [text](const HttpRequest&) { return text(std::string(64 << 20, 'b')); },

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "server/handler_pool.h"
 #include "tests/server/fixture.h"
 
 namespace tidemark::server {
@@ -182,6 +183,21 @@ TEST_CASE("A body that outgrows the room while it comes is refused, and what it 
   CHECK(Eventually([&] { return fixture.budget.taken() == 0; }));
 }
 
+TEST_CASE("Each request of a connection books its body, and an idle connection holds nothing",
+          "[server][overload]") {
+  BulkFixture fixture;
+  fixture.gate.Open();
+  Client client = fixture.Connect();
+  const std::string request = MakeRequest("POST", "/bulk", std::string(200'000, 'x'));
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(client.Send(request.substr(0, 150'000)));
+    CHECK(Eventually([&] { return fixture.budget.taken() >= 140'000; }));
+    REQUIRE(client.Send(request.substr(150'000)));
+    CHECK(client.Read()->status == 200);
+    CHECK(fixture.budget.taken() == 0);  // let go before the answer
+  }
+}
+
 TEST_CASE("A body of the size of the whole budget passes, by length and in chunks",
           "[server][overload]") {
   BulkFixture fixture(1 << 20);
@@ -254,6 +270,56 @@ TEST_CASE("A request that has waited too long for a worker is refused undone",
   CHECK(fixture.handled == 3);
   CHECK(fixture.refused == 5);
   CHECK(crowd.back().Ask(MakeRequest("POST", "/bulk", "again"))->status == 200);
+}
+
+TEST_CASE("A crowd that comes at once is foreseen by the pace at which it is served",
+          "[server][overload]") {
+  HttpCounters counters;
+  HandlerPool pool(counters);
+  constexpr int kTasks = 60;
+  constexpr int kLook = 30;
+  std::atomic<int> done = 0;
+  HandlerPool::Duration waited_at_look{};
+  HandlerPool::Duration delay_at_look{};
+  for (int i = 0; i < kTasks; ++i) {
+    pool.Post(true, [&](HandlerPool::Duration waited) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+      while (std::chrono::steady_clock::now() < end) {
+      }
+      if (++done != kLook) return;
+      waited_at_look = waited;
+      delay_at_look = pool.BulkDelay();
+    });
+  }
+  CHECK(counters.queued_requests_now == kTasks);
+  pool.Start(2);  // one for bulk
+  CHECK(Eventually([&] { return done == kTasks; }));
+  CHECK(waited_at_look >= (kLook - 1) * std::chrono::milliseconds(5));
+  CHECK(delay_at_look >= (kTasks - kLook) * std::chrono::milliseconds(5) / 2);
+  CHECK(pool.BulkDelay() == HandlerPool::Duration::zero());
+  CHECK(counters.queued_requests_now == 0);
+}
+
+TEST_CASE("Bulk requests are handled while others never cease", "[server][overload]") {
+  constexpr int kMost = 20'000;
+  HttpCounters counters;
+  HandlerPool pool(counters);
+  std::atomic<int> prompt_runs = 0;
+  std::atomic<int> runs_before_bulk = kMost;
+  std::atomic<bool> bulk_done = false;
+  // Each is followed by another before it ends, so that the queue is never empty.
+  std::function<void(HandlerPool::Duration)> prompt = [&](HandlerPool::Duration) {
+    if (!bulk_done && ++prompt_runs < kMost) pool.Post(false, prompt);
+  };
+  for (int i = 0; i < 4; ++i) pool.Post(false, prompt);
+  pool.Post(true, [&](HandlerPool::Duration) {
+    runs_before_bulk = prompt_runs.load();
+    bulk_done = true;
+  });
+  pool.Start(2);
+  CHECK(Eventually([&] { return bulk_done.load(); }));
+  pool.Stop();
+  CHECK(runs_before_bulk < kMost);
 }
 
 TEST_CASE("A stop answers the bulk requests that wait for a worker", "[server][overload]") {

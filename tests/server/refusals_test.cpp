@@ -22,6 +22,7 @@ std::string ExpectRefusal(const Fixture& fixture, const std::string& request, un
   return reply->body;
 }
 
+// row 50 of docs/remote-write.md.
 TEST_CASE("A request with two ends is refused, and nothing behind it is read as a request",
           "[server][smuggling]") {
   Fixture fixture;
@@ -59,6 +60,7 @@ TEST_CASE("What is not HTTP is refused at once", "[server][refusals]") {
   }
 }
 
+// row 51 of docs/remote-write.md.
 TEST_CASE("A header block over the limit is 431, one just within it is taken",
           "[server][refusals]") {
   Fixture fixture;
@@ -76,6 +78,7 @@ TEST_CASE("A header block over the limit is 431, one just within it is taken",
   ExpectRefusal(fixture, "GET /" + std::string(20'000, 'x'), 431);
 }
 
+// row 11 of docs/remote-write.md.
 TEST_CASE("A body over the limit is refused by its announced length", "[server][refusals]") {
   Fixture fixture;
   // Nothing of the body is ever sent: the announcement is enough.
@@ -167,6 +170,7 @@ TEST_CASE("What a client sends after an early answer is bounded", "[server][refu
   CHECK(Eventually([&] { return fixture.counters.connections_now == 0; }));
 }
 
+// row 47 of docs/remote-write.md.
 TEST_CASE("A client that disappears in the middle is forgotten", "[server][refusals]") {
   Fixture fixture;
   for (const bool reset : {false, true}) {
