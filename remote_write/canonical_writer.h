@@ -34,12 +34,18 @@ class CanonicalWriter {
   void Write(LabelView& label) {
     const size_t name = label.name.size();
     const size_t value = label.value.size();
-    *out_++ = kLabelTag;
+    out_[0] = kLabelTag;
     if (name + value < 0x80 - 4) [[likely]] {
-      *out_++ = static_cast<char>(name + value + 4);
-    } else {
-      WriteVarint(2 + VarintSize(name) + name + VarintSize(value) + value);
+      out_[1] = static_cast<char>(name + value + 4);
+      out_[2] = kLabelTag;
+      out_ += 3;
+      WriteShortText(label.name);
+      *out_++ = kValueTag;
+      WriteShortText(label.value);
+      return;
     }
+    ++out_;
+    WriteVarint(2 + VarintSize(name) + name + VarintSize(value) + value);
     *out_++ = kLabelTag;
     WriteText(label.name);
     *out_++ = kValueTag;
@@ -56,6 +62,14 @@ class CanonicalWriter {
   void WriteVarint(size_t value) {
     for (; value >= 0x80; value >>= 7) *out_++ = static_cast<char>((value & 0x7f) | 0x80);
     *out_++ = static_cast<char>(value);
+  }
+
+  /// Of a text shorter than 2^7, whose length is one byte.
+  void WriteShortText(std::string_view& text) {
+    *out_++ = static_cast<char>(text.size());
+    CopyText(text);
+    text = std::string_view(out_, text.size());
+    out_ += text.size();
   }
 
   void WriteText(std::string_view& text) {

@@ -24,15 +24,17 @@ def main():
     output = subprocess.run([BIN / "remote_write_decode_bench", *options.folder], check=True, text=True,
                             stdout=subprocess.PIPE).stdout
     rows = []
+    protocol = ""
     results = []
     for line in output.splitlines():
         found = LINE.match(line)
         if not found:
+            protocol = line.split(":", 1)[0]
             print(line)
             continue
-        rows.append([found["step"], found["rate"], found["cpu"]])
+        rows.append([f"{protocol} {found['step']}", found["rate"], found["cpu"]])
         for metric, value in (("million_samples_per_second", "rate"), ("cpu_seconds_per_million_samples", "cpu")):
-            results.append({"system": "tidemark", "step": found["step"], "metric": metric,
+            results.append({"system": "tidemark", "protocol": protocol, "step": found["step"], "metric": metric,
                             "value": float(found[value])})
     if not results:
         print("the benchmark gave no figures", file=sys.stderr)

@@ -204,6 +204,21 @@ def measure(kind, protocol, options, cores):
             system.stop()
 
 
+def best_of(kind, protocol, options, cores):
+    """The run of least CPU, and the least CPU of a cold round: what other jobs take away is not the system's."""
+    runs = []
+    for _ in range(options.runs):
+        figures = measure(kind, protocol, options, cores)
+        if figures is None:
+            return None
+        runs.append(figures)
+    best = min(runs, key=lambda figures: figures["cpu_seconds_per_million_samples"])
+    cold = min(runs, key=lambda figures: figures["cold_cpu_seconds_per_million_samples"])
+    for metric in ("cold_cpu_seconds_per_million_samples", "cold_samples_per_second"):
+        best[metric] = cold[metric]
+    return best
+
+
 def main():
     kinds = [Tidemark, VictoriaMetrics, Prometheus, Floor]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -211,6 +226,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="2,000 series and 3 rounds, Tidemark and the floor only")
     parser.add_argument("--series", type=int, help="about so many series (default 100000)")
     parser.add_argument("--rounds", type=int, help="steady rounds after the cold one (default 20)")
+    parser.add_argument("--runs", type=int, default=1, help="of each system; the one of least CPU is told (default 1)")
     parser.add_argument("--only", help="systems, separated by commas: " + ",".join(kind.name for kind in kinds))
     options = parser.parse_args()
     if options.targets:
@@ -240,7 +256,7 @@ def main():
             if not kind.is_here():
                 print(f"{kind.name} is not installed and left out", file=sys.stderr)
                 continue
-            figures = measure(kind, protocol, options, cores)
+            figures = best_of(kind, protocol, options, cores)
             if figures is None:
                 print(f"{kind.name} does not take remote write {protocol} and is left out", file=sys.stderr)
                 continue
@@ -263,7 +279,7 @@ def main():
             results.append({"system": name, "protocol": protocol, "metric": "cpu_ratio_to_tidemark",
                             "value": round(value / ours, 3)})
     print(f"{options.series} series (about), 1 cold and {options.rounds} steady rounds, 2,000 samples a request, "
-          "4 connections, each system on one core")
+          f"4 connections, each system on one core; best of {options.runs}")
     table(["system, protocol", "CPU-s per M samples", "cold", "samples/s", "p50 ms", "p99 ms", "RSS MiB"], rows)
     last_line("ingest", where, results)
     return 0
