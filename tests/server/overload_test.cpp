@@ -220,18 +220,14 @@ TEST_CASE("A body of the size of the whole budget passes, by length and in chunk
 
 TEST_CASE("While requests wait long for a worker, new ones are refused before their body is read",
           "[server][overload]") {
+  // Long enough that on a busy machine the crowd itself is let in.
   BulkFixture fixture(64 << 20, [](Options& options) {
-    options.max_bulk_delay = std::chrono::milliseconds(20);
+    options.max_bulk_delay = std::chrono::milliseconds(500);
     options.max_bulk_wait = std::chrono::minutes(1);
   });
   std::vector<Client> crowd = fixture.Crowd(2);
   Client client = fixture.Connect();
-  // Until the two have waited for 20 ms it is let in, and then waits with them.
-  CHECK(Eventually([&] {
-    crowd.push_back(fixture.Connect());
-    REQUIRE(crowd.back().Send(MakeRequest("POST", "/bulk", "more")));
-    return fixture.refused > 0 || fixture.counters.queued_requests_now > 100;
-  }));
+  CHECK(client.StaysSilent(std::chrono::milliseconds(600)));  // so long the two have waited then
   const auto reply = client.Ask(Announce(1000));
   REQUIRE(reply);
   CHECK(reply->status == 503);
@@ -244,7 +240,7 @@ TEST_CASE("While requests wait long for a worker, new ones are refused before th
   for (Client& waiting : crowd) {
     const auto answer = waiting.Read();
     REQUIRE(answer);
-    CHECK((answer->status == 200 || answer->status == 503));
+    CHECK(answer->status == 200);
   }
   REQUIRE(client.Send(std::string(1000, 'x')));
   CHECK(client.Ask(MakeRequest("POST", "/bulk", "now"))->status == 200);
@@ -255,11 +251,11 @@ TEST_CASE("A request that has waited too long for a worker is refused undone",
           "[server][overload]") {
   BulkFixture fixture(64 << 20, [](Options& options) {
     options.max_bulk_delay = std::chrono::minutes(1);
-    options.max_bulk_wait = std::chrono::milliseconds(20);
+    options.max_bulk_wait = std::chrono::milliseconds(500);
   });
   std::vector<Client> crowd = fixture.Crowd(5);
-  // The last has come more than 20 ms before the gate opens.
-  CHECK(fixture.Connect().StaysSilent(std::chrono::milliseconds(40)));
+  // The last has come more than 500 ms before the gate opens.
+  CHECK(fixture.Connect().StaysSilent(std::chrono::milliseconds(600)));
   fixture.gate.Open();
   for (size_t i = 0; i < crowd.size(); ++i) {
     const auto reply = crowd[i].Read();
