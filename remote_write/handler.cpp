@@ -44,7 +44,8 @@ std::string UnsupportedMediaType(std::string_view type) {
 }
 
 std::string TooLarge(uint64_t bytes, uint64_t limit) {
-  return fmt::format("body has {} bytes; at most {} are allowed", bytes, limit);
+  return fmt::format("body has {} bytes; at most {} are allowed (remote_write.max_body_size)",
+                     bytes, limit);
 }
 
 std::string LooksLikeOther(bool v2) {

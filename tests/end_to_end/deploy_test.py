@@ -44,6 +44,24 @@ def check_config(text):
         return done.returncode, done.stdout
 
 
+class Image(unittest.TestCase):
+    def test_the_image_has_every_library_of_the_programs(self):
+        """What apt itself needs is in any Debian image; the rest must be in the list of the Dockerfile."""
+        listed = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").split("FROM")[-1].split()
+        always = {"libc6", "libgcc-s1", "libstdc++6"}
+        libraries = set()
+        for program in (os.environ["TIDEMARK_BIN"], os.environ["TIDETOOL_BIN"]):
+            lines = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+            libraries |= {os.path.basename(path) for path in re.findall(r"=> (/\S+)", lines)}
+        self.assertGreater(len(libraries), 5)
+        patterns = ["*/" + library for library in sorted(libraries)]
+        found = subprocess.run(["dpkg-query", "-S", *patterns], capture_output=True, text=True, check=False).stdout
+        for library in sorted(libraries):
+            packages = {line.split(":", 1)[0] for line in found.splitlines() if line.endswith("/" + library)}
+            with self.subTest(library=library):
+                self.assertTrue(packages & (always | set(listed)), packages)
+
+
 class Files(unittest.TestCase):
     def test_yaml_has_no_tabs_and_ends_with_a_newline(self):
         files = sorted(DEPLOY.rglob("*.yaml"))
