@@ -25,44 +25,31 @@ constexpr uint32_t kSeriesExemplar = BytesKey(3);
 constexpr uint32_t kSeriesHistogram = BytesKey(4);
 
 DecodeError ValidateExemplar(std::string_view message) {
-  WireReader reader(message);
-  while (!reader.AtEnd()) {
-    uint32_t key = 0;
-    if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
-    DecodeError error = kNone;
+  return ForEachField(message, [](WireReader& reader, uint32_t key) {
     switch (key) {
       case BytesKey(1): {
         std::string_view bytes;
         LabelView label;
-        error = reader.ReadBytes(bytes);
-        if (error == kNone) error = ReadLabel(bytes, label);
-        break;
+        const DecodeError error = reader.ReadBytes(bytes);
+        return error == kNone ? ReadLabel(bytes, label) : error;
       }
       case Fixed64Key(2):
-      case VarintKey(3): error = reader.Skip(key); break;
-      default: error = SkipUnknown(reader, key, kExemplarFields);
+      case VarintKey(3): return reader.Skip(key);
+      default: return SkipUnknown(reader, key, kExemplarFields);
     }
-    if (error != kNone) return error;
-  }
-  return kNone;
+  });
 }
 
 DecodeError ValidateMetadata(std::string_view message) {
-  WireReader reader(message);
-  while (!reader.AtEnd()) {
-    uint32_t key = 0;
-    if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
-    DecodeError error = kNone;
+  return ForEachField(message, [](WireReader& reader, uint32_t key) {
     switch (key) {
       case VarintKey(1):
       case BytesKey(2):
       case BytesKey(4):
-      case BytesKey(5): error = reader.Skip(key); break;
-      default: error = SkipUnknown(reader, key, kMetadataFields);
+      case BytesKey(5): return reader.Skip(key);
+      default: return SkipUnknown(reader, key, kMetadataFields);
     }
-    if (error != kNone) return error;
-  }
-  return kNone;
+  });
 }
 
 DecodeError ValidateSeries(std::string_view series, RequestShape& shape) {

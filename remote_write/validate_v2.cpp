@@ -14,43 +14,30 @@ constexpr uint32_t kExemplarFields = FieldBit(1) | FieldBit(2) | FieldBit(3);
 constexpr uint32_t kMetadataFields = FieldBit(1) | FieldBit(3) | FieldBit(4);
 
 DecodeError ValidateExemplar(std::string_view message) {
-  WireReader reader(message);
-  while (!reader.AtEnd()) {
-    uint32_t key = 0;
-    if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
-    DecodeError error = kNone;
+  return ForEachField(message, [](WireReader& reader, uint32_t key) {
     switch (key) {
       case BytesKey(1): {
         std::string_view references;
-        error = reader.ReadBytes(references);
-        if (error == kNone) error = ValidatePacked(references);
-        break;
+        const DecodeError error = reader.ReadBytes(references);
+        return error == kNone ? ValidatePacked(references) : error;
       }
       case VarintKey(1):
       case Fixed64Key(2):
-      case VarintKey(3): error = reader.Skip(key); break;
-      default: error = SkipUnknown(reader, key, kExemplarFields);
+      case VarintKey(3): return reader.Skip(key);
+      default: return SkipUnknown(reader, key, kExemplarFields);
     }
-    if (error != kNone) return error;
-  }
-  return kNone;
+  });
 }
 
 DecodeError ValidateMetadata(std::string_view message) {
-  WireReader reader(message);
-  while (!reader.AtEnd()) {
-    uint32_t key = 0;
-    if (const DecodeError error = reader.ReadKey(key); error != kNone) return error;
-    DecodeError error = kNone;
+  return ForEachField(message, [](WireReader& reader, uint32_t key) {
     switch (key) {
       case VarintKey(1):
       case VarintKey(3):
-      case VarintKey(4): error = reader.Skip(key); break;
-      default: error = SkipUnknown(reader, key, kMetadataFields);
+      case VarintKey(4): return reader.Skip(key);
+      default: return SkipUnknown(reader, key, kMetadataFields);
     }
-    if (error != kNone) return error;
-  }
-  return kNone;
+  });
 }
 
 DecodeError ValidateSeries(std::string_view series, RequestShape& shape) {

@@ -50,17 +50,27 @@ inline bool ReadUsualSample(std::string_view message, Sample& sample) {
   return true;
 }
 
+/// Calls `take(reader, key)` with each field of `message`, its value still to be read or passed
+/// over; stops at the first error.
+template <class Take>
+[[nodiscard]] inline DecodeError ForEachField(std::string_view message, Take take) {
+  WireReader reader(message);
+  while (!reader.AtEnd()) {
+    uint32_t key = 0;
+    if (const DecodeError error = reader.ReadKey(key); error != DecodeError::kNone) return error;
+    if (const DecodeError error = take(reader, key); error != DecodeError::kNone) return error;
+  }
+  return DecodeError::kNone;
+}
+
 /// Reads a Sample message. 1.0 has no field 3 and skips it like any other it does not know; in 2.0
 /// it is the start time stamp.
 template <bool kHasStart>
 inline DecodeError ReadSample(std::string_view message, Sample& sample) {
   if (ReadUsualSample(message, sample)) return DecodeError::kNone;
   constexpr uint32_t kFields = FieldBit(1) | FieldBit(2) | (kHasStart ? FieldBit(3) : 0);
-  WireReader reader(message);
-  while (!reader.AtEnd()) {
-    uint32_t key = 0;
+  return ForEachField(message, [&sample](WireReader& reader, uint32_t key) {
     uint64_t bits = 0;
-    if (const DecodeError error = reader.ReadKey(key); error != DecodeError::kNone) return error;
     DecodeError error = DecodeError::kNone;
     if (key == Fixed64Key(1)) {
       error = reader.ReadFixed64(bits);
@@ -74,9 +84,8 @@ inline DecodeError ReadSample(std::string_view message, Sample& sample) {
     } else {
       error = SkipUnknown(reader, key, kFields);
     }
-    if (error != DecodeError::kNone) return error;
-  }
-  return DecodeError::kNone;
+    return error;
+  });
 }
 
 }  // namespace tidemark::remote_write
