@@ -95,4 +95,27 @@ struct EngineCounters {
   std::atomic<int64_t> last_tick_duration_us_now{};
 };
 
+struct StorageCounters {
+  Counter journal_records{};          ///< appended
+  Counter journal_payload_bytes{};    ///< of these, as the caller gave them
+  Counter journal_appends{};          ///< groups of records written together
+  Counter journal_syncs{};            ///< waits for the disk
+  Counter journal_append_failures{};  ///< groups refused by the disk or for want of room
+  Counter journal_records_dropped{};  ///< damaged at the start, and those behind them
+  Counter journal_bytes_dropped{};    ///< torn or damaged, as far as they could be counted
+  Counter checkpoints_written{};
+  Counter checkpoints_failed{};
+  Counter checkpoints_damaged{};  ///< set aside at the start
+  Counter recovered_records{};    ///< replayed at the start
+  Counter missed_series{};  ///< entries of replayed records whose series was not there any more
+  std::atomic<int64_t> journal_first_number_now{};
+  std::atomic<int64_t> journal_last_number_now{};
+  std::atomic<int64_t> journal_bytes_now{};
+  std::atomic<int64_t> disk_free_bytes_now{-1};  ///< -1: not known
+  std::atomic<int64_t> last_checkpoint_bytes_now{};
+  std::atomic<int64_t> last_checkpoint_duration_ms_now{};
+  std::atomic<int64_t> recovery_duration_ms_now{};
+  TimestampGauge last_checkpoint_ms{};
+};
+
 }  // namespace tidemark

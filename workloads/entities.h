@@ -38,6 +38,17 @@ struct Fact {
 struct WorkloadContainer {
   uint32_t index = 0;  ///< of ShardContext::containers
   int64_t last_usage_ms = kNever;
+  /// Start of the minute of the first sample of each resource's usage, or of the past that was put
+  /// before it; kNever: none has come. What a past brings must end here.
+  std::array<int64_t, kResourceCount> first_ms = NeverForAll();
+  /// Minutes that start before it are those of a past that was merged: live ones do not count.
+  int64_t past_until_ms = kNever;
+
+  static constexpr std::array<int64_t, kResourceCount> NeverForAll() {
+    std::array<int64_t, kResourceCount> never{};
+    never.fill(kNever);
+    return never;
+  }
 };
 
 struct Workload {

@@ -1,0 +1,79 @@
+#pragma once
+// The way in for usage from before the live stream: built apart, merged once.
+//
+// A past is built for some namespaces at a time, from the same series as the live stream carries,
+// slice after slice in time. Only what is strictly before each container's first live sample
+// counts. Merge puts it into the live state together with a cursor, in one journal record: after a
+// crash either both are there or neither.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/result.h"
+#include "model/sink.h"
+
+namespace tidemark {
+
+struct NamespaceName {
+  std::string cluster;  ///< empty when the stream carries no cluster label
+  std::string name_space;
+  friend auto operator<=>(const NamespaceName&, const NamespaceName&) = default;
+};
+
+/// A metric that the past is made of.
+struct PastMetric {
+  std::string metric;
+  bool is_owner = false;  ///< says who owns a pod, ReplicaSet or Job; else it is usage
+  bool is_counter = false;
+  /// Names of its labels; empty: it has none of that kind.
+  std::string cluster_label;
+  std::string namespace_label;
+  std::string pod_label;
+  std::string container_label;
+  /// PromQL matchers of the source's selector, without braces, comma-separated; may be empty.
+  std::string matchers;
+};
+
+/// What a merge came to.
+struct PastOutcome {
+  uint64_t containers = 0;  ///< that have more history now
+  uint64_t minutes = 0;     ///< of usage, of all of them
+  /// Live samples have come meanwhile that reach into this past: nothing was merged, the same past
+  /// must be built again (it then ends before them).
+  bool overtaken = false;
+};
+
+/// The past of some namespaces. Not thread-safe. Dropped without Merge, it has no effect.
+class Past {
+ public:
+  virtual ~Past() = default;
+  /// Samples of one series of one slice, in order of time. The text and the samples need to live
+  /// until ApplySlice. Series of other namespaces are ignored.
+  virtual void Add(const IncomingSeries& series) = 0;
+  /// Takes in what was added. Slices must come in order of time.
+  virtual WriteVerdict ApplySlice() = 0;
+  /// Bytes that it holds, about.
+  virtual uint64_t MemoryBytes() const = 0;
+  /// Ends it: merges what it gathered and sets the cursor, durably. With kUnavailable or kIo
+  /// nothing was merged and the call may be repeated.
+  virtual Result<PastOutcome> Merge(std::string_view cursor) = 0;
+};
+
+/// Thread-safe.
+class PastSink {
+ public:
+  virtual ~PastSink() = default;
+  virtual std::vector<PastMetric> PastMetrics() const = 0;
+  /// `end_ms`: nothing at or after this time counts, whatever the container.
+  virtual Result<std::unique_ptr<Past>> OpenPast(const std::vector<NamespaceName>& of,
+                                                 int64_t end_ms) = 0;
+  /// The cursor set last, also by a process before this one; empty before the first. Its bytes are
+  /// the caller's.
+  virtual std::string PastCursor() const = 0;
+  virtual Result<void> SetPastCursor(std::string_view cursor) = 0;
+};
+
+}  // namespace tidemark
