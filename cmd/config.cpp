@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cmd/config_backfill.h"
 #include "cmd/config_fields.h"
 #include "cmd/config_ha.h"
 #include "cmd/config_sources.h"
@@ -212,6 +213,8 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         [&](const YamlValue& value) {
           return ReadRemoteWrite(value, file_name, config, last_size);
         }},
+       {"backfill",
+        [&](const YamlValue& value) { return ReadBackfill(value, file_name, config.backfill); }},
        {"limits", [&](const YamlValue& value) {
           return value.ReadMap(
               {{"max_series", WholeNumber(config.engine.max_series, 1, kMaxSeries)},
@@ -247,6 +250,7 @@ std::string DumpConfig(const Config& config) {
   out.append(DumpHaAndLate(config.ha, config.engine.refuse_late));
   fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n  max_inflight_size: {}\n",
                  config.engine.max_series, FormatSize(config.max_inflight_bytes));
+  out.append(DumpBackfill(config.backfill));
   return out;
 }
 

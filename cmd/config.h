@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backfill/options.h"
 #include "engine/options.h"
 #include "model/result.h"
 #include "remote_write/ha_options.h"
@@ -30,6 +31,8 @@ struct Config {
   /// largest size fits.
   uint64_t max_inflight_bytes = 256ULL << 20;
   remote_write::HaOptions ha;
+  /// `drop_labels` and `label_limits` follow from the others: BackfillOptionsOf.
+  backfill::Options backfill;
 };
 
 /// Errors are kInvalidArgument, one line: `FILE:LINE: KEY: what was wrong, allowed: ...`.

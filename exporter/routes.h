@@ -7,12 +7,14 @@
 //   /api/v1/recommendations         exporter/api.h
 //   /api/v1/status/sources  /api/v1/status/buildinfo  /api/v1/status/config
 //   /api/v1/status/runtimeinfo
+// and those of exporter/backfill_api.h.
 
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "exporter/build_info.h"
+#include "model/backfill.h"
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/ha_status.h"
@@ -37,6 +39,8 @@ struct Sources {
   std::function<std::string()> config_yaml;  ///< the configuration in force, secrets left out
   std::function<bool()> ready;               ///< recovery is done
   const HaStatusReader* ha = nullptr;        ///< absent: no HA pairs are followed
+  BackfillControl* backfill = nullptr;       ///< both or none: absent, no history is filled in
+  const BackfillCounters* backfill_counters = nullptr;
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.
