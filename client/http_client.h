@@ -3,7 +3,8 @@
 //
 // HTTP/1.1 over TCP or TLS (1.2 and later, verified unless the options say otherwise), keep-alive,
 // gzip accepted. Redirects are never followed, so credentials go nowhere but to the configured
-// host. No environment variable, no .netrc is looked at.
+// host. No environment variable, no .netrc is looked at. The program has to ignore SIGPIPE: TLS is
+// written without a way to hold it back.
 
 #include <chrono>
 #include <cstdint>

@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): SIGPIPE is POSIX
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -159,6 +160,7 @@ class FakeServer::Connection {
 
 FakeServer::FakeServer(FakeHandler handler, std::optional<FakeTls> tls)
     : handler_(std::move(handler)) {
+  signal(SIGPIPE, SIG_IGN);  // as the programs do: both ends of TLS write without MSG_NOSIGNAL
   if (tls) tls_context_ = MakeContext(*tls);
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
