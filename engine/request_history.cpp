@@ -43,13 +43,15 @@ const estimators::HistogramOptions& RequestHistory::LayoutOf(Resource resource) 
   return CountsPeaks(resource) ? byte_layout_ : core_layout_;
 }
 
+std::chrono::nanoseconds RequestHistory::HalfLifeOf(Resource resource) const {
+  return std::chrono::milliseconds(options_.estimation[static_cast<size_t>(resource)].half_life_ms);
+}
+
 RequestHistory::History& RequestHistory::HistoryOf(Histories& histories, Resource resource) const {
   auto& history = histories[static_cast<size_t>(resource)];
   if (!history) {
-    const auto half_life =
-        std::chrono::milliseconds(options_.estimation[static_cast<size_t>(resource)].half_life_ms);
     history = std::make_unique<History>(
-        History{estimators::DecayingHistogram(&LayoutOf(resource), half_life), {}});
+        History{estimators::DecayingHistogram(&LayoutOf(resource), HalfLifeOf(resource)), {}});
   }
   return *history;
 }

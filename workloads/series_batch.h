@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "model/byte_codec.h"
 #include "model/counters.h"
+#include "model/result.h"
 #include "model/sample.h"
 #include "workloads/known_series.h"
 #include "workloads/sources.h"
@@ -47,6 +49,8 @@ class SeriesBudget {
     count_.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
+  /// Takes also what is over the ceiling: for series that were there before a restart.
+  void Take(int64_t count) { count_.fetch_add(count, std::memory_order_relaxed); }
   void GiveBack(int64_t count) { count_.fetch_sub(count, std::memory_order_relaxed); }
   /// True when a tenth or less is left.
   bool IsScarce() const { return count() >= max_series_ - max_series_ / 10; }
@@ -86,6 +90,19 @@ class UsageSink {
   virtual void MergeContainer(uint32_t from, uint32_t into) = 0;
   virtual void RemoveContainer(uint32_t container) = 0;
   virtual void RemoveInstance(uint32_t instance) = 0;
+
+  // What is kept under a number, as bytes. The number is not among them, and nothing kept is bytes
+  // too, so that what is saved under one number can be restored under another.
+
+  virtual void SaveContainer(uint32_t container, ByteWriter& out) const = 0;
+  virtual void SaveInstance(uint32_t instance, ByteWriter& out) const = 0;
+  /// Reads what SaveContainer wrote; nothing may be kept under the number before. An error: the
+  /// bytes are no such thing, and nothing is kept.
+  virtual Result<void> RestoreContainer(uint32_t container, ByteReader& in) = 0;
+  virtual Result<void> RestoreInstance(uint32_t instance, ByteReader& in) = 0;
+  /// Reads what SaveContainer wrote and adds it to what is kept under the number, if anything is.
+  /// All or nothing.
+  virtual Result<void> MergeSaved(uint32_t container, ByteReader& in) = 0;
 };
 
 /// What has come in for one source.
