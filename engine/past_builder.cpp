@@ -86,14 +86,14 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   void SaveInstance(uint32_t instance, ByteWriter& out) const override {
     history_.SaveInstance(instance, out);
   }
-  void RestoreContainer(uint32_t container, ByteReader& in) override {
-    history_.RestoreContainer(container, in);
+  Result<void> RestoreContainer(uint32_t container, ByteReader& in) override {
+    return history_.RestoreContainer(container, in);
   }
-  void RestoreInstance(uint32_t instance, ByteReader& in) override {
-    history_.RestoreInstance(instance, in);
+  Result<void> RestoreInstance(uint32_t instance, ByteReader& in) override {
+    return history_.RestoreInstance(instance, in);
   }
-  void MergeSaved(uint32_t container, ByteReader& in) override {
-    history_.MergeSaved(container, in);
+  Result<void> MergeSaved(uint32_t container, ByteReader& in) override {
+    return history_.MergeSaved(container, in);
   }
 
   const Minutes& MinutesOf(uint32_t container) { return KeptOf(container).minutes; }

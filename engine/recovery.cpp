@@ -60,11 +60,11 @@ class FirstError {
 
 /// Present number of each saved source; kNoSource where the configuration has none like it any more.
 std::vector<uint16_t> MapSources(const CheckpointHead& head, const workloads::SourceTable& table) {
-  std::vector<uint16_t> present(head.sources.size(), workloads::kNoSource);
+  std::vector<uint16_t> present(head.sources.size(), workloads::NamespaceState::kNoSource);
   for (size_t now = 0; now < table.size(); ++now) {
     const std::string fingerprint = Fingerprint(table.at(static_cast<uint16_t>(now)));
     for (size_t i = 0; i < present.size(); ++i) {
-      if (present[i] == workloads::kNoSource && head.sources[i] == fingerprint) {
+      if (present[i] == workloads::NamespaceState::kNoSource && head.sources[i] == fingerprint) {
         present[i] = static_cast<uint16_t>(now);
         break;
       }

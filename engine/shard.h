@@ -122,7 +122,14 @@ class Shard {
   bool Holds(uint64_t name_space, uint64_t number) const;
   /// A record that was not a batch has been applied.
   void Reached(uint64_t number) { last_number_ = std::max(last_number_, number); }
-  RequestHistory& history() { return history_; }
+  const RequestHistory& history() const { return history_; }
+  /// All namespaces, in the order of their places.
+  template <class Visit>
+  void ForEachNamespace(Visit visit) const {
+    for (const Resident& resident : residents_) {
+      if (resident.state) visit(*resident.state);
+    }
+  }
   const NamespaceDirectory& directory() const { return directory_; }  ///< thread-safe
   void Explain(std::string_view name_space, std::string_view workload,
                std::vector<WorkloadStatus>& out) const;

@@ -88,7 +88,9 @@ struct EngineCounters {
   Counter counter_resets{};
   Counter usage_minutes{};          ///< minutes of usage fed to the estimators
   Counter usage_minutes_dropped{};  ///< less than half covered
-  Counter overload_refusals{};      ///< batches refused because a queue was full
+  /// Minutes that a merged past reaches over: the live ones do not count.
+  Counter usage_minutes_before_past{};
+  Counter overload_refusals{};  ///< batches refused because a queue was full
   Counter ticks{};
   Counter internal_errors{};
   TimestampGauge last_tick_ms{};

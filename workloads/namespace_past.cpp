@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/byte_codec.h"
+#include "model/log.h"
 #include "workloads/namespace_state.h"
 
 namespace tidemark::workloads {
@@ -46,7 +47,12 @@ bool NamespaceState::MergePast(const PastContainer& past) {
       WorkloadFor({std::string(past.workload_type), std::string(past.workload)}, until_ms);
   WorkloadContainer& container = SharedContainer(workload, past.container);
   ByteReader history(past.history);
-  context_.usage.MergeSaved(container.index, history);
+  if (auto merged = context_.usage.MergeSaved(container.index, history); !merged) {
+    LogOncePerMinute("merge_past", LogLevel::kError, "a past could not be merged",
+                     {{"workload", workload.id.workload}, {"err", merged.error().message}});
+    context_.counters.internal_errors.fetch_add(1);
+    return true;
+  }
   for (size_t i = 0; i < kResourceCount; ++i) {
     const int64_t from_ms = past.minutes[i].from_ms;
     if (from_ms == kNever) continue;

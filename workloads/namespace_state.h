@@ -17,6 +17,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/byte_codec.h"
+#include "model/past.h"
+#include "model/result.h"
 #include "model/sink.h"
 #include "model/workload_status.h"
 #include "workloads/entities.h"
@@ -49,6 +52,29 @@ class NamespaceState {
   ~NamespaceState();
   NamespaceState(const NamespaceState&) = delete;
   NamespaceState& operator=(const NamespaceState&) = delete;
+
+  /// Number of a saved source that the present table has no equal of.
+  static constexpr uint16_t kNoSource = 0xFFFF;
+  /// The present number of each saved source (SeriesItem::source), or kNoSource.
+  using SourceMapping = std::span<const uint16_t>;
+
+  /// Appends the whole state, with what ShardContext::usage keeps of its containers; about 450
+  /// bytes a container. Between batches only (after EndBatch). The numbers of ShardContext are not
+  /// in it: it may be restored into another shard.
+  void Save(ByteWriter& out) const;
+
+  /// The namespace that Save wrote: to the same batches it gives the same verdicts, views and bytes
+  /// as the saved one, as long as `sources` maps each source to its equal. Series of sources that
+  /// are gone are then removed as if they had been collected. Counters, budget (also beyond its
+  /// ceiling) and ShardContext::source_counts are brought up to date; ShardContext::known is not:
+  /// what is known has passed limits that may be others now.
+  ///
+  /// Total: any bytes restore or give kInvalidArgument with everything in `context` as it was.
+  /// Reads no further than its own bytes.
+  static Result<std::unique_ptr<NamespaceState>> Restore(ByteReader& in, SourceMapping sources,
+                                                         size_t number, ShardContext& context);
+  /// Cluster and name of a saved namespace, without restoring it. Reads nothing else.
+  static Result<NamespaceName> SavedName(std::string_view bytes);
 
   /// Judges and applies the samples of one series; adds to `verdict`. The namespace's time stands
   /// still until EndBatch.
@@ -106,6 +132,7 @@ class NamespaceState {
   /// changed, when usage is known from before its end. Takes effect on time with EndBatch.
   bool MergePast(const PastContainer& past);
 
+  size_t pod_count() const { return pods_.size(); }
   size_t workload_count() const { return workloads_.size(); }
   size_t series_count() const { return by_hash_.size(); }
 

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "model/byte_codec.h"
 #include "model/counters.h"
+#include "model/result.h"
 #include "model/sample.h"
 #include "model/workload_id.h"
 #include "workloads/known_series.h"
@@ -102,6 +104,19 @@ class UsageSink {
     static_cast<void>(workload);
     static_cast<void>(name);
   }
+
+  // What is kept under a number, as bytes. The number is not among them, and nothing kept is bytes
+  // too, so that what is saved under one number can be restored under another.
+
+  virtual void SaveContainer(uint32_t container, ByteWriter& out) const = 0;
+  virtual void SaveInstance(uint32_t instance, ByteWriter& out) const = 0;
+  /// Reads what SaveContainer wrote; nothing may be kept under the number before. An error: the
+  /// bytes are no such thing, and nothing is kept.
+  virtual Result<void> RestoreContainer(uint32_t container, ByteReader& in) = 0;
+  virtual Result<void> RestoreInstance(uint32_t instance, ByteReader& in) = 0;
+  /// Reads what SaveContainer wrote and adds it to what is kept under the number, if anything is.
+  /// All or nothing.
+  virtual Result<void> MergeSaved(uint32_t container, ByteReader& in) = 0;
 };
 
 /// What has come in for one source.
