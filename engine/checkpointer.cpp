@@ -91,9 +91,8 @@ Result<storage::CheckpointInfo> Checkpointer::WriteBlocks() {
     for (bool more = true; more;) {
       std::vector<std::string> blocks;
       std::promise<bool> saved;
-      shard->Post([&](Shard& self) {
-        saved.set_value(self.Save(next, number, kBytesAtOnce, blocks));
-      });
+      shard->Post(
+          [&](Shard& self) { saved.set_value(self.Save(next, number, kBytesAtOnce, blocks)); });
       more = saved.get_future().get();
       for (const std::string& block : blocks) {
         if (auto added = (*writer)->Add(block); !added) return tl::unexpected(added.error());

@@ -1,8 +1,8 @@
 #pragma once
 // Writes all state into the store every few minutes, while ingest goes on.
 //
-// Shards hand over their namespaces some at a time, between two batches. Each block says up to which
-// record of the journal it goes, so the blocks of one checkpoint need not be of one moment.
+// Shards hand over their namespaces some at a time, between two batches. Each block says up to
+// which record of the journal it goes, so the blocks of one checkpoint need not be of one moment.
 
 #include <condition_variable>
 #include <cstdint>

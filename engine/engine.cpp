@@ -61,16 +61,15 @@ class Engine::Core {
 
   Result<void> Recover() {
     storage::Store& store = *durability_.store;
-    const auto last = Recovery({.store = store,
-                                .addressing = addressing_,
-                                .shards = shards_,
-                                .budget = budget_,
-                                .pool = pool_,
-                                .counters = *durability_.counters,
-                                .past_cursor = [this](std::string_view cursor) {
-                                  KeepPastCursor(cursor);
-                                }})
-                          .Run();
+    const auto last =
+        Recovery({.store = store,
+                  .addressing = addressing_,
+                  .shards = shards_,
+                  .budget = budget_,
+                  .pool = pool_,
+                  .counters = *durability_.counters,
+                  .past_cursor = [this](std::string_view cursor) { KeepPastCursor(cursor); }})
+            .Run();
     if (!last) return tl::unexpected(last.error());
     line_.StartAfter(*last);
     if (store.options().read_only) return {};
@@ -102,23 +101,21 @@ class Engine::Core {
 
   std::unique_ptr<WriteBatch> Begin() {
     return std::make_unique<RequestBatch>(
-        RequestBatch::Engine{addressing_, shards_, pool_, budget_, line_, counters_},
-        known_.Look(), ToUnixMs(clock_.Now()));
+        RequestBatch::Engine{addressing_, shards_, pool_, budget_, line_, counters_}, known_.Look(),
+        ToUnixMs(clock_.Now()));
   }
 
   std::vector<PastMetric> PastMetrics() const { return engine::PastMetrics(sources_); }
 
   Result<std::unique_ptr<Past>> OpenPast(const std::vector<NamespaceName>& of, int64_t end_ms) {
     PastEnds ends;
-    for (auto& found : OnEveryShard<PastEnds>([&](Shard& shard) {
-           return FindPastEnds(shard, addressing_, of);
-         })) {
+    for (auto& found : OnEveryShard<PastEnds>(
+             [&](Shard& shard) { return FindPastEnds(shard, addressing_, of); })) {
       ends.merge(found);
     }
-    return std::make_unique<PastBuilder>(options_, addressing_, of, end_ms, std::move(ends),
-                                         [this](const std::shared_ptr<const PastRecord>& past) {
-                                           return CommitPast(past);
-                                         });
+    return std::make_unique<PastBuilder>(
+        options_, addressing_, of, end_ms, std::move(ends),
+        [this](const std::shared_ptr<const PastRecord>& past) { return CommitPast(past); });
   }
 
   std::string PastCursor() const {
@@ -192,7 +189,9 @@ class Engine::Core {
   }
 
  private:
-  void StartTicks() { ticker_ = std::thread([this] { RunTicks(); }); }
+  void StartTicks() {
+    ticker_ = std::thread([this] { RunTicks(); });
+  }
 
   /// False when they were ended before.
   bool EndTicks() {
@@ -372,9 +371,7 @@ Result<std::unique_ptr<Past>> Engine::OpenPast(const std::vector<NamespaceName>&
   return core_->OpenPast(of, end_ms);
 }
 std::string Engine::PastCursor() const { return core_->PastCursor(); }
-Result<void> Engine::SetPastCursor(std::string_view cursor) {
-  return core_->SetPastCursor(cursor);
-}
+Result<void> Engine::SetPastCursor(std::string_view cursor) { return core_->SetPastCursor(cursor); }
 Result<void> Engine::Checkpoint() { return core_->Checkpoint(); }
 void Engine::Dump(const std::function<void(std::string_view)>& line) const { core_->Dump(line); }
 void Engine::Tick() { core_->Tick(); }

@@ -29,10 +29,7 @@ struct Durability {
 };
 
 /// Thread-safe. The clock, the counters and the store must outlive it.
-class Engine final : public SampleSink,
-                     public SnapshotReader,
-                     public StateReader,
-                     public PastSink {
+class Engine final : public SampleSink, public SnapshotReader, public StateReader, public PastSink {
  public:
   /// Starts the shards. With a store, Recover has to come before anything else; without one the
   /// ticks begin at once.

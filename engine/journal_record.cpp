@@ -100,8 +100,7 @@ void EncodeWrite(std::span<const workloads::SeriesBatch> batches, std::string& o
   }
 }
 
-bool AddressByLabels(const Addressing& addressing, LabelsView labels,
-                     workloads::SeriesItem& item) {
+bool AddressByLabels(const Addressing& addressing, LabelsView labels, workloads::SeriesItem& item) {
   const auto source = addressing.sources.Find(labels);
   if (!source) return false;
   const auto identity = workloads::Identify(addressing.sources.at(*source), labels);

@@ -2,8 +2,8 @@
 // What the engine writes into the journal: everything that changes state, in the order in which it
 // does.
 //
-// A record holds what came and what was decided at arrival, never what came of it: applying the same
-// records in the same order makes the same state. Free functions without state, thread-safe.
+// A record holds what came and what was decided at arrival, never what came of it: applying the
+// same records in the same order makes the same state. Free functions without state, thread-safe.
 //
 // Known series stand by their hash (16 bytes) instead of their labels (some 300 bytes): they are
 // applied where the hash is found and nowhere else, so a record says the same in every process that

@@ -1,6 +1,7 @@
 #pragma once
-// Which namespace stands at which place of a shard, for the threads that write the journal: it names
-// namespaces by their hash, which holds over restarts, and not by their place, which does not.
+// Which namespace stands at which place of a shard, for the threads that write the journal: it
+// names namespaces by their hash, which holds over restarts, and not by their place, which does
+// not.
 
 #include <array>
 #include <atomic>

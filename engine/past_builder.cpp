@@ -128,8 +128,8 @@ PastBuilder::PastBuilder(const Options& options, const Addressing& addressing,
   for (const NamespaceName& name : of) {
     Resident& resident = namespaces_[addressing.HashNamespace(name.cluster, name.name_space)];
     resident.name = name;
-    resident.state = std::make_unique<workloads::NamespaceState>(name.cluster, name.name_space, 0,
-                                                                 context_);
+    resident.state =
+        std::make_unique<workloads::NamespaceState>(name.cluster, name.name_space, 0, context_);
   }
 }
 

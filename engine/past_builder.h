@@ -62,7 +62,7 @@ class PastBuilder final : public Past {
   std::map<uint64_t, Resident> namespaces_;  // by hash
   std::vector<workloads::SeriesItem> slice_;
   std::vector<Sample> samples_;
-  WriteVerdict verdict_;  // of what was never applied in the present slice
+  WriteVerdict verdict_;                      // of what was never applied in the present slice
   std::shared_ptr<const PastRecord> record_;  // once Merge was called
 };
 

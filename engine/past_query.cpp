@@ -15,9 +15,9 @@ bool IsOwner(Role role) {
 
 /// Metrics that most clusters have: kube-state-metrics and cAdvisor.
 bool IsCommon(const workloads::Source& source) {
-  return IsOwner(source.role) || (source.workload_type.empty() &&
-                                  (source.resource == Resource::kCpu ||
-                                   source.resource == Resource::kMemory));
+  return IsOwner(source.role) ||
+         (source.workload_type.empty() &&
+          (source.resource == Resource::kCpu || source.resource == Resource::kMemory));
 }
 
 }  // namespace

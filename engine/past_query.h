@@ -1,6 +1,6 @@
 #pragma once
-// What a back-fill asks of the engine before it begins. Free functions; those with a shard run on its
-// thread.
+// What a back-fill asks of the engine before it begins. Free functions; those with a shard run on
+// its thread.
 
 #include <vector>
 

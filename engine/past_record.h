@@ -1,6 +1,6 @@
 #pragma once
-// A past as the journal carries it: the histories of some namespaces' containers, and the cursor that
-// is committed with them.
+// A past as the journal carries it: the histories of some namespaces' containers, and the cursor
+// that is committed with them.
 
 #include <cstdint>
 #include <memory>

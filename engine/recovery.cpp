@@ -58,7 +58,8 @@ class FirstError {
   std::optional<Error> error_;
 };
 
-/// Present number of each saved source; kNoSource where the configuration has none like it any more.
+/// Present number of each saved source; kNoSource where the configuration has none like it any
+/// more.
 std::vector<uint16_t> MapSources(const CheckpointHead& head, const workloads::SourceTable& table) {
   std::vector<uint16_t> present(head.sources.size(), workloads::NamespaceState::kNoSource);
   for (size_t now = 0; now < table.size(); ++now) {
@@ -80,10 +81,9 @@ Result<uint64_t> Recovery::Run() {
   auto after = LoadCheckpoint();
   if (!after) return after;
   const auto loaded = std::chrono::steady_clock::now();
-  const auto replayed =
-      parts_.store.Replay(*after, [this](uint64_t number, std::string_view record) {
-        return ReplayRecord(number, record);
-      });
+  const auto replayed = parts_.store.Replay(
+      *after,
+      [this](uint64_t number, std::string_view record) { return ReplayRecord(number, record); });
   WaitForShards();
   if (!replayed) return tl::unexpected(replayed.error());
   parts_.counters.recovered_records = replayed->records;
@@ -150,8 +150,8 @@ Result<void> Recovery::RestoreFrom(const storage::CheckpointInfo& checkpoint) {
   Backlog backlog;
   FirstError first_error;
   std::string cursor;
-  const auto read = parts_.store.ReadCheckpoint(
-      checkpoint.number, [&](std::string_view block) -> Result<void> {
+  const auto read =
+      parts_.store.ReadCheckpoint(checkpoint.number, [&](std::string_view block) -> Result<void> {
         if (auto failed = first_error.Get(); !failed) return failed;
         if (!sources) {
           auto head = DecodeHead(block);

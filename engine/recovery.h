@@ -1,5 +1,6 @@
 #pragma once
-// From what is on disk to the state that was: the newest good checkpoint, then the journal after it.
+// From what is on disk to the state that was: the newest good checkpoint, then the journal after
+// it.
 
 #include <cstdint>
 #include <functional>

@@ -187,10 +187,9 @@ void RequestBatch::PrepareForJournal() {
 
 void RequestBatch::GiveBackUnused() {
   for (const workloads::SeriesBatch& batch : batches_) {
-    const auto taken = std::count_if(batch.items.begin(), batch.items.end(),
-                                     [](const workloads::SeriesItem& item) {
-                                       return item.may_create;
-                                     });
+    const auto taken =
+        std::count_if(batch.items.begin(), batch.items.end(),
+                      [](const workloads::SeriesItem& item) { return item.may_create; });
     engine_.budget.GiveBack(taken);
   }
 }
@@ -209,8 +208,7 @@ void RequestBatch::AddAgain(const workloads::SeriesBatch& missed) {
     }
     workloads::SeriesBatch& batch = batches_[again.name_space % batches_.size()];
     batch.arrival_ms = missed.arrival_ms;
-    const auto samples =
-        std::span(missed.samples).subspan(item.first_sample, item.sample_count);
+    const auto samples = std::span(missed.samples).subspan(item.first_sample, item.sample_count);
     again.first_sample = static_cast<uint32_t>(batch.samples.size());
     batch.items.push_back(again);
     batch.samples.insert(batch.samples.end(), samples.begin(), samples.end());

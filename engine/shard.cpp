@@ -298,8 +298,8 @@ bool Shard::Save(size_t& next, uint64_t number, size_t bytes,
     if (!resident.state) continue;
     if (written >= bytes) return true;
     std::string& block = blocks.emplace_back();
-    EncodeNamespaceHead({resident.name_space, std::max(number, last_number_), resident.silent_ms, {}},
-                        block);
+    EncodeNamespaceHead(
+        {resident.name_space, std::max(number, last_number_), resident.silent_ms, {}}, block);
     ByteWriter writer(block);
     resident.state->Save(writer);
     written += block.size();
@@ -309,8 +309,8 @@ bool Shard::Save(size_t& next, uint64_t number, size_t bytes,
 
 Result<void> Shard::Restore(const SavedNamespace& saved, std::span<const uint16_t> sources) {
   const auto fail = [&](std::string_view why) {
-    return Fail(ErrorCode::kInvalidArgument, "a namespace of a checkpoint cannot be read: " +
-                                                 std::string(why));
+    return Fail(ErrorCode::kInvalidArgument,
+                "a namespace of a checkpoint cannot be read: " + std::string(why));
   };
   if (Find(saved.name_space) != nullptr) return fail("it is there twice");
   const uint32_t place = TakePlace(saved.name_space);
@@ -324,9 +324,8 @@ Result<void> Shard::Restore(const SavedNamespace& saved, std::span<const uint16_
   resident.state = std::move(*state);
   resident.silent_ms = saved.silent_ms;
   resident.restored_number = saved.applied_number;
-  if (!reader.AtEnd() ||
-      addressing_.HashNamespace(resident.state->cluster(), resident.state->name()) !=
-          saved.name_space) {
+  if (!reader.AtEnd() || addressing_.HashNamespace(resident.state->cluster(),
+                                                   resident.state->name()) != saved.name_space) {
     Drop(place);
     return fail("its name or length does not fit");
   }

@@ -107,8 +107,8 @@ class Shard {
   /// Gives up what a page found to be due, unless a sample has come since.
   void Age(const AgeingRecord& ageing, uint64_t number);
 
-  /// Appends namespaces from the `next`-th place on, until `bytes` are reached, each as a block of a
-  /// checkpoint that holds all records up to `number` at least. False when there are no more.
+  /// Appends namespaces from the `next`-th place on, until `bytes` are reached, each as a block of
+  /// a checkpoint that holds all records up to `number` at least. False when there are no more.
   bool Save(size_t& next, uint64_t number, size_t bytes, std::vector<std::string>& blocks) const;
   /// Puts back one that is not here. kInvalidArgument: the bytes are none of Save; nothing changed.
   Result<void> Restore(const SavedNamespace& saved, std::span<const uint16_t> sources);
@@ -146,7 +146,7 @@ class Shard {
     uint64_t name_space = 0;                           ///< SeriesItem::name_space
     std::unique_ptr<workloads::NamespaceState> state;  ///< null: the place is free
     std::shared_ptr<const NamespaceBlock> block;
-    int64_t silent_ms = 0;  ///< wall time since the last batch, as the ticks saw it
+    int64_t silent_ms = 0;         ///< wall time since the last batch, as the ticks saw it
     uint64_t restored_number = 0;  ///< SavedNamespace::applied_number; 0: made from the journal
   };
 
@@ -174,8 +174,8 @@ class Shard {
   workloads::ShardContext context_;
   std::vector<Resident> residents_;  // by SeriesPlace::name_space
   std::vector<uint32_t> free_residents_;
-  NamespaceDirectory directory_;  // of residents_
-  uint64_t last_number_ = 0;      // of the batches applied
+  NamespaceDirectory directory_;                                 // of residents_
+  uint64_t last_number_ = 0;                                     // of the batches applied
   boost::unordered_flat_map<uint64_t, uint32_t> by_name_space_;  // places in residents_
   std::vector<LabelView> labels_;
   std::vector<workloads::NamespaceState*> touched_;  // by the batch at hand

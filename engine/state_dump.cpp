@@ -44,12 +44,13 @@ json::object HistoryLine(const estimators::DecayingHistogram& histogram,
 
 void DumpNamespace(const workloads::NamespaceState& state, const RequestHistory& history,
                    std::vector<std::string>& lines) {
-  lines.push_back(json::serialize(json::object{{"cluster", state.cluster()},
-                                               {"namespace", state.name()},
-                                               {"series", state.series_count()},
-                                               {"pods", state.pod_count()},
-                                               {"workloads", state.workload_count()},
-                                               {"event_time_ms", Milliseconds(state.event_time_ms())}}));
+  lines.push_back(
+      json::serialize(json::object{{"cluster", state.cluster()},
+                                   {"namespace", state.name()},
+                                   {"series", state.series_count()},
+                                   {"pods", state.pod_count()},
+                                   {"workloads", state.workload_count()},
+                                   {"event_time_ms", Milliseconds(state.event_time_ms())}}));
   state.ForEachContainer([&](const workloads::Workload& workload, std::string_view container,
                              const workloads::WorkloadContainer& known) {
     for (const Resource resource : kAllResources) {
@@ -61,7 +62,8 @@ void DumpNamespace(const workloads::NamespaceState& state, const RequestHistory&
                         {"workload", workload.id.workload},
                         {"container", container},
                         {"resource", ResourceName(resource)}};
-      for (auto& [key, value] : HistoryLine(*histogram, *history.MinutesOf(known.index, resource))) {
+      for (auto& [key, value] :
+           HistoryLine(*histogram, *history.MinutesOf(known.index, resource))) {
         line[key] = value;
       }
       line["first_minute_ms"] = Milliseconds(known.first_ms[static_cast<size_t>(resource)]);

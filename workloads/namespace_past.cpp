@@ -20,8 +20,7 @@ void NamespaceState::ForEachContainer(
 
 std::optional<std::array<int64_t, kResourceCount>> NamespaceState::FirstMinutes(
     const PastContainer& of) const {
-  const auto workload =
-      workloads_.find({std::string(of.workload_type), std::string(of.workload)});
+  const auto workload = workloads_.find({std::string(of.workload_type), std::string(of.workload)});
   if (workload == workloads_.end()) return std::nullopt;
   const auto& containers = workload->second->containers;
   const auto container = containers.find(of.container);

@@ -4,8 +4,8 @@
 //
 // State advances on sample timestamps only. Lives on one shard's thread; not thread-safe.
 
-#include <boost/unordered/unordered_flat_set.hpp>
 #include <array>
+#include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -121,9 +121,8 @@ class NamespaceState {
   void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
 
   /// All containers of exported workloads, in order.
-  void ForEachContainer(
-      const std::function<void(const Workload&, std::string_view, const WorkloadContainer&)>& visit)
-      const;
+  void ForEachContainer(const std::function<void(const Workload&, std::string_view,
+                                                 const WorkloadContainer&)>& visit) const;
   /// WorkloadContainer::first_ms of the container that a past is of; nullopt when there is none.
   std::optional<std::array<int64_t, kResourceCount>> FirstMinutes(const PastContainer& of) const;
   /// Whether usage of the container is known from before the end of this past.

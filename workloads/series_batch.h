@@ -26,7 +26,7 @@ struct SeriesItem {
   SeriesPlace place;
   uint64_t name_space = 0;       ///< hash of cluster and namespace
   std::string_view label_bytes;  ///< empty when a journal gave the item by its hash
-  uint32_t first_sample = 0;  ///< into SeriesBatch::samples
+  uint32_t first_sample = 0;     ///< into SeriesBatch::samples
   uint32_t sample_count = 0;
   uint16_t source = 0;        ///< into the SourceTable
   bool from_ha_pair = false;  ///< IncomingSeries::from_ha_pair; decided before the journal
