@@ -166,7 +166,7 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
   for (auto& [name, container] : pod.containers) {
     WorkloadContainer& shared = SharedContainer(to, name);
     if (from.hidden) context_.usage.MergeContainer(container.container, shared.index);
-    shared.last_usage_ms = std::max(shared.last_usage_ms, container.shared->last_usage_ms);
+    shared.TakeOver(*container.shared);
     container.shared = &shared;
     container.container = shared.index;
   }
@@ -182,7 +182,7 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
     for (auto& [name, container] : from.containers) {
       WorkloadContainer& shared = SharedContainer(to, name);
       context_.usage.MergeContainer(container.index, shared.index);
-      shared.last_usage_ms = std::max(shared.last_usage_ms, container.last_usage_ms);
+      shared.TakeOver(container);
     }
     DropContainers(from);
     workloads_.erase({from.id.workload_type, from.id.workload});

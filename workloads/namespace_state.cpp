@@ -151,6 +151,7 @@ uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
   series.hash = item.series;
   by_hash_.insert(index);
   series.source = item.source;
+  series.role = context_.sources.at(item.source).role;
   series.in_use = true;
   ++context_.source_counts[item.source].series;
   context_.counters.series_now.fetch_add(1, std::memory_order_relaxed);
@@ -192,6 +193,7 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
                                                      : ContainerUsage::Kind::kLevel);
       }
       series.usage = usage.get();
+      series.container->shared->BeginsAt(first_ms, source.resource);
       break;
     }
     case Role::kRequest:
@@ -241,7 +243,7 @@ void NamespaceState::RemoveSeries(uint32_t index) {
   by_hash_.erase(by_hash_.find(series_[index].hash));  // while the hash still stands there
   context_.known.Erase(series_[index].hash);
   Series series = std::exchange(series_[index], Series{});
-  const Role role = context_.sources.at(series.source).role;
+  const Role role = series.role;
   if (series.container != nullptr) {
     for (const Resource resource : kAllResources) {
       auto& usage = series.container->usage[static_cast<size_t>(resource)];
@@ -260,7 +262,7 @@ void NamespaceState::RemoveSeries(uint32_t index) {
     }
   }
   free_series_.push_back(index);
-  --context_.source_counts[series.source].series;
+  if (series.source != kNoSource) --context_.source_counts[series.source].series;
   context_.budget.GiveBack(1);
   context_.counters.series_now.fetch_sub(1, std::memory_order_relaxed);
   context_.counters.series_collected.fetch_add(1, std::memory_order_relaxed);
@@ -417,11 +419,18 @@ void NamespaceState::ApplyUsage(uint32_t index, const Source& source, Sample sam
 
 /// Hands the minutes in minutes_ on to the estimators.
 void NamespaceState::GiveOut(PodContainer& container, Resource resource) {
+  WorkloadContainer& shared = *container.shared;
+  uint64_t given = 0;
   for (const UsageMinute& minute : minutes_) {
-    container.shared->last_usage_ms = std::max(container.shared->last_usage_ms, minute.start_ms);
+    shared.last_usage_ms = std::max(shared.last_usage_ms, minute.start_ms);
+    if (minute.start_ms < shared.past_until_ms) continue;
     context_.usage.AddUsage(container.container, container.index, resource, minute);
+    ++given;
   }
-  context_.counters.usage_minutes.fetch_add(minutes_.size(), std::memory_order_relaxed);
+  context_.counters.usage_minutes.fetch_add(given, std::memory_order_relaxed);
+  if (given == minutes_.size()) return;
+  context_.counters.usage_minutes_before_past.fetch_add(minutes_.size() - given,
+                                                        std::memory_order_relaxed);
 }
 
 }  // namespace tidemark::workloads

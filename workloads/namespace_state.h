@@ -142,6 +142,8 @@ class NamespaceState {
     uint32_t references = 0;  // series that point here
   };
   struct PodsOfWorkload;
+  class Saver;
+  class Restorer;
   /// A container of which no series lives, and when to close its last minute.
   struct PendingFlush {
     PodContainer* container;
@@ -160,7 +162,8 @@ class NamespaceState {
     std::unique_ptr<WorkloadKey> object;  // what it tells of: a ReplicaSet, a Job, a workload's
                                           // replicas; of a pod's owner: kind and name
     ContainerUsage::PartKey part;
-    uint16_t source = 0;
+    uint16_t source = 0;      // kNoSource only while it is being restored and removed
+    Role role = Role::kNone;  // of its source
     bool stale = false;
     bool in_use = false;
   };
