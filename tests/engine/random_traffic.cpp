@@ -26,7 +26,8 @@ RandomTraffic::RandomTraffic(uint32_t seed, TrafficOptions options)
     : random_(seed),
       options_(options),
       now_ms_(kBegin),
-      generation_(static_cast<size_t>(options.deployments)) {
+      generation_(static_cast<size_t>(options.deployments)),
+      scaled_(static_cast<size_t>(options.deployments), true) {
   for (int d = 0; d < options_.deployments; ++d) {
     for (int p = 0; p < options_.pods; ++p) pods_.push_back(NewPod(d));
   }
@@ -176,6 +177,8 @@ void RandomTraffic::Others(TrafficBatch& batch) {
     }
   }
   for (int d = 0; d < options_.deployments; ++d) {
+    if (Chance(200)) scaled_[static_cast<size_t>(d)] = !scaled_[static_cast<size_t>(d)];
+    if (!scaled_[static_cast<size_t>(d)]) continue;
     Tell(batch, nullptr,
          {{"__name__", "kube_deployment_spec_replicas"}, {"deployment", "w" + std::to_string(d)}},
          options_.pods + (Chance(30) ? 1 : 0));
@@ -214,8 +217,8 @@ TrafficBatch RandomTraffic::Next() {
   now_ms_ += options_.step_ms + Pick(-5000, 5000);
   if (options_.silences) {
     if (Chance(300)) now_ms_ += Pick(6, 40) * 60'000;
-    if (Chance(900)) now_ms_ += Pick(2, 12) * kHourMs;
-    if (Chance(2500)) now_ms_ += Pick(8, 10) * 24 * kHourMs;
+    if (Chance(400)) now_ms_ += Pick(2, 12) * kHourMs;
+    if (Chance(800)) now_ms_ += Pick(8, 10) * 24 * kHourMs;
   }
   TrafficBatch batch;
   batch.arrival_ms = now_ms_ + (Chance(50) ? -2000 : Pick(500, 20'000));
@@ -233,14 +236,14 @@ TrafficBatch RandomTraffic::Next() {
   if (!Chance(10)) Others(batch);
   for (size_t i = 0; i < pods_.size(); ++i) {
     if (Chance(100)) pods_[i].done = !pods_[i].done;
-    if (!Chance(150)) continue;
+    if (!Chance(100)) continue;
     if (!Chance(4)) {  // its end is said
       for (const auto& [bytes, labels] : pods_[i].told) {
         batch.series.push_back({bytes, {{now_ms_ + 3001, StaleMarker(), 0}}, false});
       }
     }
     const int deployment = pods_[i].deployment.back() - '0';
-    if (Chance(3)) ++generation_[static_cast<size_t>(deployment)];
+    if (Chance(2)) ++generation_[static_cast<size_t>(deployment)];
     if (Chance(8)) {  // another one of the same name
       pods_[i].told.clear();
       pods_[i].spent = 0;

@@ -71,6 +71,7 @@ class RandomTraffic {
   int64_t now_ms_;
   int made_ = 0;
   std::vector<int> generation_;  // of each deployment's ReplicaSet
+  std::vector<bool> scaled_;     // whether its replicas are told
   std::vector<SimulatedPod> pods_;
   TrafficBatch last_;
 };
