@@ -103,6 +103,23 @@ void RequestHistory::RemoveInstance(uint32_t instance) {
   if (instance < instances_.size()) instances_[instance].reset();
 }
 
+const RequestHistory::History* RequestHistory::Find(uint32_t container, Resource resource) const {
+  if (container >= containers_.size() || !containers_[container]) return nullptr;
+  return (*containers_[container])[static_cast<size_t>(resource)].get();
+}
+
+const estimators::DecayingHistogram* RequestHistory::HistogramOf(uint32_t container,
+                                                                 Resource resource) const {
+  const History* const history = Find(container, resource);
+  return history == nullptr ? nullptr : &history->histogram;
+}
+
+const estimators::SampleSpan* RequestHistory::MinutesOf(uint32_t container,
+                                                        Resource resource) const {
+  const History* const history = Find(container, resource);
+  return history == nullptr ? nullptr : &history->minutes;
+}
+
 ResourceAdvice RequestHistory::Advise(Resource resource, const History* history,
                                       const workloads::ContainerView& container,
                                       const workloads::WorkloadView& workload) const {

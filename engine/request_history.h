@@ -41,6 +41,10 @@ class RequestHistory final : public workloads::UsageSink {
   Result<void> RestoreInstance(uint32_t instance, ByteReader& in) override;
   Result<void> MergeSaved(uint32_t container, ByteReader& in) override;
 
+  /// The history of one resource of a container; null when there is none. Until the next change.
+  const estimators::DecayingHistogram* HistogramOf(uint32_t container, Resource resource) const;
+  const estimators::SampleSpan* MinutesOf(uint32_t container, Resource resource) const;
+
   /// What the history says of one workload as it is now.
   WorkloadAdvice Advise(const workloads::WorkloadView& workload) const;
 
@@ -54,6 +58,7 @@ class RequestHistory final : public workloads::UsageSink {
   /// Peak windows of one container of one pod.
   using Windows = std::array<std::unique_ptr<estimators::MemoryPeakWindow>, kResourceCount>;
 
+  const History* Find(uint32_t container, Resource resource) const;
   History& HistoryOf(Histories& histories, Resource resource) const;
   std::chrono::nanoseconds HalfLifeOf(Resource resource) const;
   Result<Histories> ReadHistories(ByteReader& in) const;

@@ -93,6 +93,9 @@ class DecayingHistogram {
   int MinBucket() const { return min_bucket_; }
   int MaxBucket() const { return max_bucket_; }
 
+  /// The weight of one bucket of the layout, decayed to the reference time.
+  double Weight(int bucket) const { return weights_.Get(bucket); }
+
   /// The time at which a sample has exactly its own weight; absent until the first sample.
   std::optional<Time> ReferenceTime() const;
 

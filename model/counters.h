@@ -102,6 +102,7 @@ struct StorageCounters {
   Counter journal_payload_bytes{};    ///< of these, as the caller gave them
   Counter journal_appends{};          ///< groups of records written together
   Counter journal_syncs{};            ///< waits for the disk
+  Counter journal_sync_failures{};    ///< by the timer; tried again, from memory
   Counter journal_append_failures{};  ///< groups refused by the disk or for want of room
   Counter journal_records_dropped{};  ///< damaged at the start, and those behind them
   Counter journal_bytes_dropped{};    ///< torn or damaged, as far as they could be counted

@@ -50,6 +50,7 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
   const auto found = by_hash_.find(item.series);
   if (found != by_hash_.end()) {
     index = *found;
+    if (item.may_create) context_.budget.GiveBack(1);
   } else {
     // The end of a series that was never seen makes nothing; it is what a sender says after our
     // restart.
@@ -57,11 +58,13 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
       return IsStaleMarker(sample.value);
     });
     if (only_ends) {
+      if (item.may_create) context_.budget.GiveBack(1);
       verdict.accepted += samples.size();
       return;
     }
-    index = AddSeries(item, std::min(samples.front().timestamp_ms, arrival_ms));
-    if (index == kNoSeries) {
+    // Decided at arrival: shards that ran for the last place would be a race, and a journal could
+    // not be replayed to the same end.
+    if (!item.may_create) {
       verdict.Reject(RejectReason::kSeriesLimit, samples.size());
       if (verdict.first_rejected.empty() && DecodeLabels(item.label_bytes, labels_)) {
         verdict.first_rejected = FormatLabels(labels_) + ": over the limit of " +
@@ -69,6 +72,7 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
       }
       return;
     }
+    index = AddSeries(item, std::min(samples.front().timestamp_ms, arrival_ms));
   }
   if (item.vetted) {
     context_.known.Insert(item.series, SeriesPlace(context_.shard, number_, index));
@@ -79,6 +83,18 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
 void NamespaceState::ApplyKnown(const SeriesItem& item, std::span<const Sample> samples,
                                 int64_t arrival_ms, WriteVerdict& verdict) {
   ApplyAt(item.place.series(), item, samples, arrival_ms, verdict);
+}
+
+bool NamespaceState::ApplyByHash(const SeriesItem& item, std::span<const Sample> samples,
+                                 int64_t arrival_ms, WriteVerdict& verdict) {
+  const auto found = by_hash_.find(item.series);
+  if (found == by_hash_.end()) return false;
+  const uint32_t index = *found;
+  if (item.vetted) {
+    context_.known.Insert(item.series, SeriesPlace(context_.shard, number_, index));
+  }
+  ApplyAt(index, item, samples, arrival_ms, verdict);
+  return true;
 }
 
 void NamespaceState::PrefetchSeries(uint32_t index) const {
@@ -122,7 +138,6 @@ void NamespaceState::ForgetSeries() {
 }
 
 uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
-  if (!context_.budget.TryTake()) return kNoSeries;
   uint32_t index = 0;
   if (free_series_.empty()) {
     index = static_cast<uint32_t>(series_.size());

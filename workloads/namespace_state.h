@@ -4,10 +4,13 @@
 //
 // State advances on sample timestamps only. Lives on one shard's thread; not thread-safe.
 
+#include <array>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +24,7 @@
 #include "model/workload_status.h"
 #include "workloads/entities.h"
 #include "workloads/identity.h"
+#include "workloads/past.h"
 #include "workloads/series_batch.h"
 
 namespace tidemark::workloads {
@@ -80,6 +84,9 @@ class NamespaceState {
   /// The same for an item whose series stands at its place, as Holds has said.
   void ApplyKnown(const SeriesItem& item, std::span<const Sample> samples, int64_t arrival_ms,
                   WriteVerdict& verdict);
+  /// The same wherever the series stands; false, and nothing done, when it does not exist.
+  bool ApplyByHash(const SeriesItem& item, std::span<const Sample> samples, int64_t arrival_ms,
+                   WriteVerdict& verdict);
   /// Whether the series is at this place.
   bool Holds(uint32_t index, const SeriesHash& hash) const {
     return index < series_.size() && series_[index].in_use && series_[index].hash == hash;
@@ -113,6 +120,18 @@ class NamespaceState {
   /// Appends a status for each workload, and each unresolved pod, of that name.
   void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
 
+  /// All containers of exported workloads, in order.
+  void ForEachContainer(const std::function<void(const Workload&, std::string_view,
+                                                 const WorkloadContainer&)>& visit) const;
+  /// WorkloadContainer::first_ms of the container that a past is of; nullopt when there is none.
+  std::optional<std::array<int64_t, kResourceCount>> FirstMinutes(const PastContainer& of) const;
+  /// Whether usage of the container is known from before the end of this past.
+  bool ReachesInto(const PastContainer& past) const;
+  /// Puts a past before what is here; makes the workload where it is not. False, and nothing
+  /// changed, when usage is known from before its end. Takes effect on time with EndBatch.
+  bool MergePast(const PastContainer& past);
+
+  size_t pod_count() const { return pods_.size(); }
   size_t workload_count() const { return workloads_.size(); }
   size_t series_count() const { return by_hash_.size(); }
 
