@@ -62,7 +62,8 @@ struct NamespaceWorld {
       if (place && state->Holds(place.series(), item.series)) {
         item.place = place;
         state->ApplyKnown(item, series.samples, batch.arrival_ms, verdict);
-      } else {
+      } else if (!state->ApplyByHash(item, series.samples, batch.arrival_ms, verdict)) {
+        item.may_create = budget.TryTake();
         state->Apply(item, series.samples, batch.arrival_ms, verdict);
       }
       state->Touch();
@@ -137,7 +138,8 @@ struct NamespaceWorld {
           text +=
               fmt::format("; {} {} {}", item.what, item.present, item.last_sample_ms.value_or(-1));
         }
-        for (const auto& pod : status.pods) text += "; " + pod.pod + " of " + pod.owner + " in " + pod.workload;
+        for (const auto& pod : status.pods)
+          text += "; " + pod.pod + " of " + pod.owner + " in " + pod.workload;
         text += '\n';
       }
     }

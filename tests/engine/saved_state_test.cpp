@@ -38,6 +38,8 @@ void RunTwins(uint32_t seed, int batches, const TrafficOptions& traffic_options,
   b.Begin();
   const auto mapping = a.OwnMapping();
   int restored = 0;
+  size_t most_series = 0;
+  size_t most_workloads = 0;
   for (int i = 0; i < batches; ++i) {
     INFO("batch " << i);
     const TrafficBatch batch = traffic.Next();
@@ -45,6 +47,8 @@ void RunTwins(uint32_t seed, int batches, const TrafficOptions& traffic_options,
     REQUIRE(Said(b.Put(batch)) == said);
     if (random() % 4 == 0) REQUIRE(Same(a.Shown(), b.Shown()));
     if (random() % 7 != 0) continue;
+    most_series = std::max(most_series, a.state->series_count());
+    most_workloads = std::max(most_workloads, a.state->workload_count());
     const std::string saved = a.Saved();
     REQUIRE(Same(saved, b.Saved()));
     REQUIRE(Same(a.Counted(), b.Counted()));
@@ -61,6 +65,11 @@ void RunTwins(uint32_t seed, int batches, const TrafficOptions& traffic_options,
   REQUIRE(Same(a.Saved(), b.Saved()));
   REQUIRE(Same(a.Shown(), b.Shown()));
   CHECK(restored > batches / 40);
+  CHECK(most_series >= 40);
+  CHECK(most_workloads >= 3);
+  CHECK(a.counters.usage_minutes > static_cast<uint64_t>(batches));
+  CHECK(a.counters.series_collected > 100);
+  CHECK(a.counters.internal_errors + b.counters.internal_errors == 0);
   a.state.reset();
   b.state.reset();
   CHECK(a.Counted() == NamespaceWorld(options).Counted());
