@@ -251,14 +251,8 @@ Result<void> Journal::Reopen() {
   const std::unique_lock<std::shared_mutex> exclusive(database_mutex_);
   const auto status = OpenDatabase(directory_, OpenMode::kInPlace, database_);
   if (!status.ok()) return tl::unexpected(Refused("cannot be opened again", status));
-  // What was written but not yet synced lies in logs that RocksDB does not sync any more.
-  const auto names = Names(directory_);
-  if (!names) return tl::unexpected(names.error());
-  for (const std::string& name : *names) {
-    if (!name.ends_with(".log")) continue;
-    if (auto synced = SyncPath(directory_ + "/" + name); !synced) return synced;
-  }
-  return {};
+  // What was written but not yet synced lies in logs that are not written to any more.
+  return SyncLogs();
 }
 
 Result<ReplayOutcome> Journal::Replay(
@@ -318,11 +312,6 @@ Result<void> Journal::DeleteBehind(uint64_t last_good, uint64_t last_there) {
 
 Result<void> Journal::Trim(uint64_t number) {
   const Lock lock(trim_mutex_);
-  const Shared shared(database_mutex_);
-  if (database_.db == nullptr) {
-    return Fail(ErrorCode::kUnavailable, directory_ + ": is not open after an error of the disk");
-  }
-  rocksdb::DB& db = *database_.db;
   const uint64_t last = last_.load(std::memory_order_acquire);
   number = std::min(number, last);
   if (number <= facts_.trimmed) return {};
@@ -331,25 +320,49 @@ Result<void> Journal::Trim(uint64_t number) {
   auto status = batch.Put(FactsKey(), facts.Encode());
   if (status.ok()) status = batch.DeleteRange(RecordKey(0), RecordKey(number + 1));
   // On the disk before any table goes: records that are missing for another reason are damage.
-  if (status.ok()) status = db.Write(Synced(true), &batch);
+  if (status.ok()) status = WriteTrim(batch);
   if (status.ok()) {
     facts_ = facts;
     uint64_t first = first_.load();
     while (first != 0 && first <= number &&
            !first_.compare_exchange_weak(first, number < last ? number + 1 : 0)) {
     }
-    DropTables(db, number);
-    // Lets go of the log's files; what was trimmed does not reach the table.
-    status = db.Flush(rocksdb::FlushOptions());
+    DropTables(number);
+    status = SwitchLog();
   }
   MeasureBytes();
   counters_.journal_first_number_now.store(static_cast<int64_t>(first_.load()));
   if (status.ok()) return {};
-  broken_.store(true, std::memory_order_release);
   return DatabaseError(directory_, "cannot be trimmed", status);
 }
 
-void Journal::DropTables(rocksdb::DB& db, uint64_t number) {
+rocksdb::Status Journal::WriteTrim(rocksdb::WriteBatch& batch) {
+  const Lock lock(append_mutex_);
+  if (broken_.load(std::memory_order_acquire)) {
+    if (auto mended = Mend(); !mended) return rocksdb::Status::IOError(mended.error().message);
+  }
+  const auto status = database_.db->Write(Synced(true), &batch);
+  if (!status.ok()) broken_.store(true, std::memory_order_release);
+  return status;
+}
+
+rocksdb::Status Journal::SwitchLog() {
+  // Not beside an append: RocksDB ends the process when it begins a new log after a write to the
+  // old one has failed. The table is written later; what was trimmed does not reach it.
+  const Lock lock(append_mutex_);
+  if (broken_.load(std::memory_order_acquire)) return rocksdb::Status::OK();
+  rocksdb::FlushOptions options;
+  options.wait = false;
+  options.allow_write_stall = true;
+  const auto status = database_.db->Flush(options);
+  if (!status.ok()) broken_.store(true, std::memory_order_release);
+  return status;
+}
+
+void Journal::DropTables(uint64_t number) {
+  const Shared shared(database_mutex_);
+  if (database_.db == nullptr) return;
+  rocksdb::DB& db = *database_.db;
   std::vector<rocksdb::LiveFileMetaData> tables;
   db.GetLiveFilesMetaData(&tables);
   std::sort(tables.begin(), tables.end(),
@@ -378,12 +391,24 @@ JournalInfo Journal::Info() const {
           .bytes = static_cast<uint64_t>(std::max<int64_t>(0, counters_.journal_bytes_now.load()))};
 }
 
+Result<void> Journal::SyncLogs() {
+  // Not by RocksDB: it ends the process when its log is to be synced after a write that failed, and
+  // that may happen at any time beside this.
+  const auto names = Names(directory_);
+  if (!names) return tl::unexpected(names.error());
+  for (const std::string& name : *names) {
+    if (!name.ends_with(".log")) continue;
+    auto synced = SyncPath(directory_ + "/" + name);
+    // Gone meanwhile: what it held is in a table, which is on the disk.
+    if (!synced && synced.error().code != ErrorCode::kNotFound) return synced;
+  }
+  return {};
+}
+
 void Journal::SyncNow() {
   if (!unsynced_.exchange(false, std::memory_order_acq_rel)) return;
-  const Shared shared(database_mutex_);
-  const auto status = database_.db != nullptr ? database_.db->SyncWAL()
-                                              : rocksdb::Status::Aborted("the database is closed");
-  if (status.ok()) {
+  const auto synced = SyncLogs();
+  if (synced) {
     counters_.journal_syncs.fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -393,7 +418,7 @@ void Journal::SyncNow() {
   broken_.store(true, std::memory_order_release);
   counters_.journal_sync_failures.fetch_add(1, std::memory_order_relaxed);
   LogOncePerMinute("sync", LogLevel::kError, "the journal cannot be synced to the disk",
-                   {{"directory", directory_}, {"error", status.ToString()}});
+                   {{"directory", directory_}, {"error", synced.error().message}});
 }
 
 void Journal::SyncLoop(const std::stop_token& stop) {

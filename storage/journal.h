@@ -65,8 +65,12 @@ class Journal {
   /// Takes out what is behind the damage, for good.
   Result<void> TakeOut(const WalkEnd& end, ReplayOutcome& outcome);
   Result<void> DeleteBehind(uint64_t last_good, uint64_t last_there);
-  void DropTables(rocksdb::DB& db, uint64_t number);
+  rocksdb::Status WriteTrim(rocksdb::WriteBatch& batch);
+  /// Begins a new write-ahead log, so that the old one can go.
+  rocksdb::Status SwitchLog();
+  void DropTables(uint64_t number);
   void MeasureBytes();
+  Result<void> SyncLogs();
   void SyncNow();
   void SyncLoop(const std::stop_token& stop);
 

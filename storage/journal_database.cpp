@@ -42,6 +42,8 @@ rocksdb::Options DatabaseOptions(OpenMode mode) {
   options.hard_pending_compaction_bytes_limit = 0;
   options.max_background_jobs = 2;
   options.max_manifest_file_size = 1U << 20;
+  // Of the 4 MB that are reserved else, a small disk would have less to give.
+  options.manifest_preallocation_size = size_t{64} << 10;
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.skip_stats_update_on_db_open = true;
