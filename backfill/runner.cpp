@@ -75,6 +75,11 @@ class Runner::Impl {
         counters_(counters),
         progress_(clock, counters) {
     configured_.http.url = WithoutSlash(configured_.http.url);
+  }
+
+  void Ready() {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(ready_, true)) return;
     const std::optional<Cursor> cursor = ReadCursor();
     if (!cursor) return;
     if (cursor->finished) {
@@ -85,6 +90,7 @@ class Runner::Impl {
   }
 
   void StartIfDue() {
+    Ready();
     const std::lock_guard lock(mutex_);
     if (stopped_ || running_) return;
     if (sink_.PastCursor().empty()) return StartConfigured();
@@ -95,6 +101,7 @@ class Runner::Impl {
   Result<bool> Start(BackfillRequest request) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return Fail(ErrorCode::kUnavailable, "the daemon is stopping");
+    if (!ready_) return Fail(ErrorCode::kUnavailable, "the daemon is not ready yet");
     if (running_) {
       return Fail(ErrorCode::kUnavailable,
                   "a back-fill is running; cancel it, or wait until it has ended");
@@ -229,6 +236,7 @@ class Runner::Impl {
   BackfillCounters& counters_;
   Progress progress_;
   std::mutex mutex_;
+  bool ready_ = false;
   bool stopped_ = false;
   std::atomic<bool> running_{false};
   std::jthread thread_;  // the last member: it uses the others
@@ -237,6 +245,7 @@ class Runner::Impl {
 Runner::Runner(Options options, PastSink& sink, const Clock& clock, BackfillCounters& counters)
     : impl_(std::make_unique<Impl>(std::move(options), sink, clock, counters)) {}
 Runner::~Runner() { Stop(); }
+void Runner::Ready() { impl_->Ready(); }
 void Runner::StartIfDue() { impl_->StartIfDue(); }
 Result<bool> Runner::Start(const BackfillRequest& request) { return impl_->Start(request); }
 Result<void> Runner::Cancel() { return impl_->Cancel(); }

@@ -16,14 +16,16 @@ namespace tidemark::backfill {
 /// Thread-safe. Sink, clock and counters must outlive it.
 class Runner final : public BackfillControl {
  public:
-  /// Nothing runs yet; the status shows what the cursor tells.
+  /// The sink need not be ready: until Ready nothing of it is used, and Start is refused.
   Runner(Options options, PastSink& sink, const Clock& clock, BackfillCounters& counters);
   /// As Stop.
   ~Runner() override;
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  /// Once the daemon is ready: goes on with an unfinished job, or begins the configured one if none
+  /// The sink is ready from now on; the status shows what its cursor tells.
+  void Ready();
+  /// Ready, and then: goes on with an unfinished job, or begins the configured one if none
   /// ever was. Never twice what is finished.
   void StartIfDue();
 

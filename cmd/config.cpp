@@ -17,6 +17,7 @@
 #include "cmd/config_fields.h"
 #include "cmd/config_ha.h"
 #include "cmd/config_sources.h"
+#include "cmd/config_storage.h"
 #include "cmd/units.h"
 #include "cmd/web_config.h"
 #include "cmd/yaml_reader.h"
@@ -215,11 +216,15 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         }},
        {"backfill",
         [&](const YamlValue& value) { return ReadBackfill(value, file_name, config.backfill); }},
-       {"limits", [&](const YamlValue& value) {
+       {"limits",
+        [&](const YamlValue& value) {
           return value.ReadMap(
               {{"max_series", WholeNumber(config.engine.max_series, 1, kMaxSeries)},
                {"max_inflight_size",
                 NotedSize(config.max_inflight_bytes, kMinBody, kMaxInflight, last_size)}});
+        }},
+       {"storage", [&config](const YamlValue& value) {
+          return ReadStorage(value, config.storage, config.engine);
         }}});
   if (!done) return tl::unexpected(done.error());
   if (auto good = CheckInflight(config, last_size); !good) return tl::unexpected(good.error());
@@ -250,6 +255,7 @@ std::string DumpConfig(const Config& config) {
   out.append(DumpHaAndLate(config.ha, config.engine.refuse_late));
   fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n  max_inflight_size: {}\n",
                  config.engine.max_series, FormatSize(config.max_inflight_bytes));
+  out.append(DumpStorage(config.storage, config.engine));
   out.append(DumpBackfill(config.backfill));
   return out;
 }

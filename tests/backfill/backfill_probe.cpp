@@ -72,6 +72,7 @@ int Main(int argc, char** argv) {
   const SystemClock clock;
   BackfillCounters counters;
   Runner runner(OptionsOf(args), sink, clock, counters);
+  runner.Ready();
   BackfillRequest request;
   request.url = args["url"];
   request.start_ms = std::atoll(args["start_ms"].c_str());

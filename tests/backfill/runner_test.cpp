@@ -66,6 +66,7 @@ struct World {
   void Open() {
     runner.reset();
     runner = std::make_unique<Runner>(options, sink, clock, counters);
+    runner->Ready();
   }
   BackfillStatus WaitForEnd() {
     const auto deadline = std::chrono::steady_clock::now() + 60s;
