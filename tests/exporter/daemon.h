@@ -35,6 +35,8 @@ struct FakeDaemon {
   HttpCounters http;
   EngineCounters engine;
   FakeHaStatusReader ha;
+  FakeBackfill backfill;
+  BackfillCounters backfill_counters;
   ManualClock clock{FromUnixMs(1700000020000)};
   bool ready = true;
   std::vector<HttpRoute> routes = Routes({snapshots,
@@ -48,7 +50,10 @@ struct FakeDaemon {
                                           "/var/lib/tidemark",
                                           [] { return std::string("a: \"b\"\n"); },
                                           [this] { return ready; },
-                                          &ha});
+                                          &ha,
+                                          nullptr,
+                                          &backfill,
+                                          &backfill_counters});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {
