@@ -268,8 +268,8 @@ tl::expected<Found, QueryFault> Search::Finish() {
     (absent.optional || !expected ? found_.notes : found_.problems)
         .push_back("missing metric: " + absent.line);
   }
-  std::ranges::stable_partition(found_.metrics,
-                                [](const PastMetric& metric) { return metric.is_owner; });
+  std::stable_partition(found_.metrics.begin(), found_.metrics.end(),
+                        [](const PastMetric& metric) { return metric.is_owner; });
   for (const auto& [name, place] : places_) {
     found_.namespaces.push_back({.name = name,
                                  .query_cluster = place.query_cluster,

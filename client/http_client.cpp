@@ -202,7 +202,7 @@ class HttpClient::Impl {
     SetUpMethod(request, headers);
     for (const auto& [name, value] : options_.http_headers) {
       // libcurl sends a header without value only when it ends in a semicolon.
-      Append(headers, value.empty() ? name + ";" : name + ": " + value);
+      Append(headers, value.empty() ? name + ";" : fmt::format("{}: {}", name, value));
     }
     if (!host_header_.empty()) Append(headers, host_header_);
     return SetUpCredentials(headers);

@@ -20,6 +20,7 @@ namespace tidemark {
 struct NamespaceName {
   std::string cluster;  ///< empty when the stream carries no cluster label
   std::string name_space;
+  // NOLINTNEXTLINE(modernize-use-nullptr): the check stumbles over what is derived from it
   friend auto operator<=>(const NamespaceName&, const NamespaceName&) = default;
 };
 
