@@ -16,6 +16,7 @@
 #include "cmd/config_fields.h"
 #include "cmd/config_ha.h"
 #include "cmd/config_sources.h"
+#include "cmd/config_storage.h"
 #include "cmd/units.h"
 #include "cmd/web_config.h"
 #include "cmd/yaml_reader.h"
@@ -212,6 +213,10 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         [&](const YamlValue& value) {
           return ReadRemoteWrite(value, file_name, config, last_size);
         }},
+       {"storage",
+        [&config](const YamlValue& value) {
+          return ReadStorage(value, config.storage, config.engine);
+        }},
        {"limits", [&](const YamlValue& value) {
           return value.ReadMap(
               {{"max_series", WholeNumber(config.engine.max_series, 1, kMaxSeries)},
@@ -247,6 +252,7 @@ std::string DumpConfig(const Config& config) {
   out.append(DumpHaAndLate(config.ha, config.engine.refuse_late));
   fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n  max_inflight_size: {}\n",
                  config.engine.max_series, FormatSize(config.max_inflight_bytes));
+  out.append(DumpStorage(config.storage, config.engine));
   return out;
 }
 

@@ -13,6 +13,7 @@
 #include "model/result.h"
 #include "remote_write/ha_options.h"
 #include "remote_write/limits.h"
+#include "storage/options.h"
 #include "workloads/sources.h"
 
 namespace tidemark::cmd {
@@ -30,6 +31,8 @@ struct Config {
   /// largest size fits.
   uint64_t max_inflight_bytes = 256ULL << 20;
   remote_write::HaOptions ha;
+  /// `path`, `sync` and `read_only` are not the file's.
+  storage::Options storage;
 };
 
 /// Errors are kInvalidArgument, one line: `FILE:LINE: KEY: what was wrong, allowed: ...`.

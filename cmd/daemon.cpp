@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "remote_write/handler.h"
 #include "server/access.h"
 #include "server/server.h"
+#include "storage/store.h"
 
 namespace tidemark::cmd {
 namespace {
@@ -25,6 +28,13 @@ namespace {
 engine::Options EngineOptions(const Flags& flags, const Config& config) {
   engine::Options options = config.engine;
   options.eval_interval_ms = flags.eval_interval.count();
+  return options;
+}
+
+storage::Options StorageOptions(const Flags& flags, const Config& config) {
+  storage::Options options = config.storage;
+  options.path = flags.storage_path;
+  options.sync = flags.storage_sync;
   return options;
 }
 
@@ -47,17 +57,28 @@ uint64_t BodyShare(const Config& config) {
 
 }  // namespace
 
+/// What has to be there before the engine, and after it.
+struct Daemon::Ground {
+  explicit Ground(std::optional<TimePoint> clock_start) : clock(clock_start) {}
+
+  const SystemClock clock;
+  StorageCounters counters;
+  std::unique_ptr<storage::Store> store;  ///< null: nothing is kept
+};
+
 class Daemon::Impl {
  public:
-  Impl(const Flags& flags, const Config& config)
-      : inflight_(config.max_inflight_bytes, nullptr, &http_counters_.inflight_bytes_now),
+  Impl(std::unique_ptr<Ground> ground, const Flags& flags, const Config& config)
+      : ground_(std::move(ground)),
+        inflight_(config.max_inflight_bytes, nullptr, &http_counters_.inflight_bytes_now),
         bodies_(BodyShare(config), &inflight_),
-        clock_(flags.clock_start),
+        clock_(ground_->clock),
         config_yaml_(DumpConfig(config)),
-        engine_(EngineOptions(flags, config), config.sources, clock_, engine_counters_),
+        engine_(EngineOptions(flags, config), config.sources, clock_, engine_counters_,
+                {.store = ground_->store.get(), .counters = &ground_->counters}),
         ha_(config.ha),
         handler_(engine_, clock_, config.remote_write, remote_write_counters_,
-                 {.accepting = [this] { return !stopping_.load(); },
+                 {.accepting = [this] { return IsReady(); },
                   .inflight = &inflight_,
                   .jitter_seed = std::random_device{}(),
                   .ha = &ha_}) {
@@ -80,8 +101,9 @@ class Daemon::Impl {
                           .started = clock_.Now(),
                           .storage_path = flags.storage_path,
                           .config_yaml = [this] { return config_yaml_; },
-                          .ready = [this] { return !stopping_.load(); },
-                          .ha = &ha_});
+                          .ready = [this] { return IsReady(); },
+                          .ha = &ha_,
+                          .storage = ground_->store ? &ground_->counters : nullptr});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));
@@ -91,6 +113,15 @@ class Daemon::Impl {
     if (!server) return tl::unexpected(server.error());
     server_ = std::move(*server);
     access_->Watch();
+    return {};
+  }
+
+  /// The server answers meanwhile; writes are refused until it is done.
+  Result<void> Recover() {
+    if (ground_->store) {
+      if (auto recovered = engine_.Recover(); !recovered) return recovered;
+    }
+    recovered_ = true;
     return {};
   }
 
@@ -105,13 +136,17 @@ class Daemon::Impl {
   }
 
  private:
+  bool IsReady() const { return recovered_.load() && !stopping_.load(); }
+
+  const std::unique_ptr<Ground> ground_;
   HttpCounters http_counters_;
   ByteBudget inflight_;  // bodies and what they unpack to
   ByteBudget bodies_;    // a share of it
-  const SystemClock clock_;
+  const Clock& clock_;
   const std::string config_yaml_;
   RemoteWriteCounters remote_write_counters_;
   EngineCounters engine_counters_;
+  std::atomic<bool> recovered_{false};
   std::atomic<bool> stopping_{false};
   engine::Engine engine_;
   remote_write::HaTracker ha_;
@@ -124,9 +159,19 @@ Daemon::Daemon(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Daemon::~Daemon() { Stop(); }
 
 Result<std::unique_ptr<Daemon>> Daemon::Start(const Flags& flags, const Config& config) {
-  auto impl = std::make_unique<Impl>(flags, config);
+  auto ground = std::make_unique<Ground>(flags.clock_start);
+  if (!flags.storage_path.empty()) {
+    auto store =
+        storage::Store::Open(StorageOptions(flags, config), ground->clock, ground->counters);
+    if (!store) return Fail(ErrorCode::kIo, store.error().message);
+    ground->store = std::move(*store);
+  }
+  auto impl = std::make_unique<Impl>(std::move(ground), flags, config);
   if (auto listening = impl->Listen(flags, config); !listening) {
     return tl::unexpected(listening.error());
+  }
+  if (auto recovered = impl->Recover(); !recovered) {
+    return Fail(ErrorCode::kIo, recovered.error().message);
   }
   return std::unique_ptr<Daemon>(new Daemon(std::move(impl)));
 }

@@ -31,6 +31,7 @@ class Daemon {
   void Stop();
 
  private:
+  struct Ground;
   class Impl;
   explicit Daemon(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

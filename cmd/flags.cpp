@@ -34,6 +34,8 @@ constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kLogLevels = {
      {"error", LogLevel::kError}}};
 constexpr std::array<std::pair<std::string_view, LogFormat>, 2> kLogFormats = {
     {{"logfmt", LogFormat::kLogfmt}, {"json", LogFormat::kJson}}};
+constexpr std::array<std::pair<std::string_view, storage::SyncMode>, 2> kSyncModes = {
+    {{"always", storage::SyncMode::kAlways}, {"interval", storage::SyncMode::kInterval}}};
 
 /// The value that `text` names in `table`.
 template <class T, size_t kSize>
@@ -91,7 +93,12 @@ CommandSpec FlagsSpec() {
             "TLS, users and headers, in the format of Prometheus' exporter-toolkit. Empty: plain "
             "HTTP, open to all."},
            {"storage.path", R"("./data")",
-            "Directory for state that outlives a restart. Not used yet."},
+            "Directory for what outlives a restart: journal and checkpoints. Empty: all state is "
+            "in memory only."},
+           {"storage.sync", "always",
+            "When samples are on the disk itself: always before they are acknowledged, or at an "
+            "interval (they then survive the end of the process, not that of the machine). One "
+            "of: [always, interval]"},
            {"eval.interval", "15s", "How often recommendations are published. From 100ms to 1h."},
            {"log.level", "info",
             "Only log messages with the given severity or above. One of: [debug, info, warn, "
@@ -134,9 +141,12 @@ Result<Flags> ParseFlags(std::span<const std::string> args) {
        }},
       {"storage.path",
        [&](const std::string& text) -> Result<void> {
-         if (text.empty()) return WrongFlag("storage.path", "it is empty, allowed: a directory");
          flags.storage_path = text;
          return {};
+       }},
+      {"storage.sync",
+       [&](const std::string& text) {
+         return Choose("storage.sync", text, kSyncModes, flags.storage_sync);
        }},
       {"eval.interval",
        [&](const std::string& text) { return ReadEvalInterval(text, flags.eval_interval); }},

@@ -18,6 +18,7 @@
 #include "cmd/demo_cluster_flags.h"
 #include "cmd/flags.h"
 #include "cmd/loadgen_flags.h"
+#include "cmd/storage_command.h"
 #include "cmd/text.h"
 
 namespace tidemark::cmd {
@@ -36,6 +37,7 @@ constexpr std::array kCommands = {
     Command{"check-web-config", CheckWebConfigSpec, RunCheckWebConfig},
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},
     Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
+    Command{"storage", StorageSpec, RunStorageCommand},
 };
 
 std::vector<std::string_view> CommandNames() {

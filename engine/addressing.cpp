@@ -5,11 +5,21 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <cstring>
 #include <random>
+#include <tuple>
 
 namespace tidemark::engine {
 
-Addressing::Addressing(const workloads::SourceTable& source_table) : sources(source_table) {
+Addressing::Addressing(const workloads::SourceTable& source_table,
+                       const storage::StoreIdentity* identity)
+    : sources(source_table) {
+  if (identity != nullptr) {
+    static_assert(sizeof(seed) + kSecretBytes <= std::tuple_size_v<storage::StoreIdentity>);
+    std::memcpy(&seed, identity->data(), sizeof seed);
+    std::memcpy(secret.data(), identity->data() + sizeof seed, kSecretBytes);
+    return;
+  }
   std::random_device device;
   seed = (static_cast<uint64_t>(device()) << 32) | device();
   for (unsigned char& byte : secret) byte = static_cast<unsigned char>(device());

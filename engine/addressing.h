@@ -5,18 +5,22 @@
 #include <cstdint>
 #include <string_view>
 
+#include "storage/store.h"
 #include "workloads/known_series.h"
 #include "workloads/sources.h"
 
 namespace tidemark::engine {
 
-/// What turns label sets into addresses; the secret is of this process, so that a peer cannot aim
-/// at one bucket or shard. Immutable.
+/// What turns label sets into addresses; with a secret, so that a peer cannot aim at one bucket or
+/// shard. Immutable.
 struct Addressing {
   /// As long as XXH3's own secret, which is what it is fastest with.
   static constexpr size_t kSecretBytes = 192;
 
-  explicit Addressing(const workloads::SourceTable& source_table);
+  /// The secret is the store's, so that hashes mean the same after a restart; without a store it is
+  /// this process' own. The table must outlive it.
+  explicit Addressing(const workloads::SourceTable& source_table,
+                      const storage::StoreIdentity* identity = nullptr);
 
   uint64_t HashNamespace(std::string_view cluster, std::string_view name_space) const;
   workloads::SeriesHash HashSeries(std::string_view label_bytes) const;

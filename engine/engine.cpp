@@ -10,8 +10,15 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/checkpoint_block.h"
+#include "engine/checkpointer.h"
+#include "engine/commit_line.h"
+#include "engine/past_builder.h"
+#include "engine/past_query.h"
+#include "engine/recovery.h"
 #include "engine/request_batch.h"
 #include "engine/shard.h"
+#include "engine/state_dump.h"
 
 namespace tidemark::engine {
 namespace {
@@ -26,13 +33,16 @@ Options WithDefaults(Options options) {
 class Engine::Core {
  public:
   Core(Options options, const std::vector<workloads::Source>& extra_sources, const Clock& clock,
-       EngineCounters& counters)
+       EngineCounters& counters, Durability durability)
       : options_(WithDefaults(options)),
         sources_(extra_sources),
-        addressing_(sources_),
+        durability_(durability),
+        addressing_(sources_,
+                    durability.store == nullptr ? nullptr : &durability.store->identity()),
         clock_(clock),
         counters_(counters),
-        budget_(options_.max_series) {
+        budget_(options_.max_series),
+        line_(durability.store) {
     for (size_t i = 0; i < options_.shards; ++i) {
       shards_.push_back(std::make_unique<Shard>(
           i, ShardCommons{options_, addressing_, known_, pool_, budget_, counters_}));
@@ -41,25 +51,88 @@ class Engine::Core {
     empty->published_ms = ToUnixMs(clock_.Now());
     empty->sources = Sources({});
     snapshot_ = std::move(empty);
-    ticker_ = std::thread([this] { RunTicks(); });
+    if (durability_.store == nullptr) StartTicks();
   }
 
-  ~Core() { Stop(); }
+  ~Core() {
+    EndTicks();
+    checkpointer_.reset();
+  }
+
+  Result<void> Recover() {
+    storage::Store& store = *durability_.store;
+    const auto last =
+        Recovery({.store = store,
+                  .addressing = addressing_,
+                  .shards = shards_,
+                  .budget = budget_,
+                  .pool = pool_,
+                  .counters = *durability_.counters,
+                  .past_cursor = [this](std::string_view cursor) { KeepPastCursor(cursor); }})
+            .Run();
+    if (!last) return tl::unexpected(last.error());
+    line_.StartAfter(*last);
+    if (store.options().read_only) return {};
+    Tick();
+    checkpointer_ = std::make_unique<Checkpointer>(
+        Checkpointer::Parts{.store = store,
+                            .line = line_,
+                            .shards = shards_,
+                            .counters = *durability_.counters,
+                            .interval_ms = options_.checkpoint_interval_ms,
+                            .head = [this] { return CheckpointHeadNow(); }});
+    checkpointer_->Start();
+    StartTicks();
+    return {};
+  }
+
+  Result<void> Checkpoint() {
+    if (!checkpointer_) return Fail(ErrorCode::kInvalidArgument, "nothing is kept on disk");
+    return checkpointer_->Write();
+  }
 
   void Stop() {
-    {
-      const std::scoped_lock lock(stop_mutex_);
-      if (stopping_) return;
-      stopping_ = true;
-    }
-    wake_.notify_one();
-    ticker_.join();
+    if (!EndTicks()) return;
     for (const auto& shard : shards_) shard->Refuse();
+    // What it does not hold the journal has: a failure costs time at the next start, nothing else.
+    if (checkpointer_) static_cast<void>(checkpointer_->Write());
+    checkpointer_.reset();
   }
 
   std::unique_ptr<WriteBatch> Begin() {
-    return std::make_unique<RequestBatch>(addressing_, known_.Look(), shards_, pool_,
-                                          ToUnixMs(clock_.Now()), counters_);
+    return std::make_unique<RequestBatch>(
+        RequestBatch::Engine{addressing_, shards_, pool_, budget_, line_, counters_}, known_.Look(),
+        ToUnixMs(clock_.Now()));
+  }
+
+  std::vector<PastMetric> PastMetrics() const { return engine::PastMetrics(sources_); }
+
+  Result<std::unique_ptr<Past>> OpenPast(const std::vector<NamespaceName>& of, int64_t end_ms) {
+    PastEnds ends;
+    for (auto& found : OnEveryShard<PastEnds>(
+             [&](Shard& shard) { return FindPastEnds(shard, addressing_, of); })) {
+      ends.merge(found);
+    }
+    return std::make_unique<PastBuilder>(
+        options_, addressing_, of, end_ms, std::move(ends),
+        [this](const std::shared_ptr<const PastRecord>& past) { return CommitPast(past); });
+  }
+
+  std::string PastCursor() const {
+    const std::scoped_lock lock(cursor_mutex_);
+    return past_cursor_;
+  }
+
+  Result<void> SetPastCursor(std::string_view cursor) {
+    std::string record;
+    EncodePastCursor(cursor, record);
+    return line_.Commit(record, [&](uint64_t) { KeepPastCursor(cursor); });
+  }
+
+  void Dump(const std::function<void(std::string_view)>& line) const {
+    for (const auto& lines : OnEveryShard<std::vector<std::string>>(DumpShard)) {
+      for (const std::string& one : lines) line(one);
+    }
   }
 
   std::shared_ptr<const Snapshot> Current() const {
@@ -93,7 +166,7 @@ class Engine::Core {
     const std::scoped_lock one_at_a_time(tick_mutex_);
     const auto began = std::chrono::steady_clock::now();
     const int64_t now_ms = ToUnixMs(clock_.Now());
-    auto pages = OnEveryShard<ShardPage>([now_ms](Shard& shard) { return shard.Publish(now_ms); });
+    auto pages = Pages(now_ms);
     auto snapshot = std::make_shared<Snapshot>();
     snapshot->generation = Current()->generation + 1;
     snapshot->published_ms = now_ms;
@@ -116,6 +189,104 @@ class Engine::Core {
   }
 
  private:
+  void StartTicks() {
+    ticker_ = std::thread([this] { RunTicks(); });
+  }
+
+  /// False when they were ended before.
+  bool EndTicks() {
+    {
+      const std::scoped_lock lock(stop_mutex_);
+      if (stopping_) return false;
+      stopping_ = true;
+    }
+    wake_.notify_one();
+    if (ticker_.joinable()) ticker_.join();
+    return true;
+  }
+
+  /// What the shards show, after they have given up what is due.
+  std::vector<ShardPage> Pages(int64_t now_ms) {
+    const auto publish = [now_ms](Shard& shard) { return shard.Publish(now_ms); };
+    auto pages = OnEveryShard<ShardPage>(publish);
+    bool any = false;
+    for (const ShardPage& page : pages) {
+      for (const AgeingRecord& due : page.due) any = Age(due) || any;
+    }
+    if (any) pages = OnEveryShard<ShardPage>(publish);
+    return pages;
+  }
+
+  bool Age(const AgeingRecord& due) {
+    std::string record;
+    EncodeAgeing(due, record);
+    const auto committed = line_.Commit(record, [&](uint64_t number) {
+      shards_[due.name_space % shards_.size()]->Post(
+          [due, number](Shard& shard) { shard.Age(due, number); });
+    });
+    return committed.has_value();
+  }
+
+  Result<PastOutcome> CommitPast(const std::shared_ptr<const PastRecord>& past) {
+    const size_t count = past->namespaces().size();
+    const auto ask = [&](auto question) {
+      std::vector<std::promise<PastOutcome>> promises(count);
+      for (size_t i = 0; i < count; ++i) {
+        const PastRecord::Namespace& one = past->namespaces()[i];
+        shards_[one.hash % shards_.size()]->Post([&promises, &one, i, question](Shard& shard) {
+          promises[i].set_value(question(one, shard));
+        });
+      }
+      PastOutcome sum;
+      for (auto& promise : promises) {
+        const PastOutcome part = promise.get_future().get();
+        sum.containers += part.containers;
+        sum.minutes += part.minutes;
+        sum.overtaken = sum.overtaken || part.overtaken;
+      }
+      return sum;
+    };
+    const PastOutcome before = ask([](const PastRecord::Namespace& one, Shard& shard) {
+      return PastOutcome{.overtaken = IsOvertaken(one, shard)};
+    });
+    if (before.overtaken) return before;
+    std::vector<std::promise<PastOutcome>> merged(count);
+    const auto committed = line_.Commit(past->bytes(), [&](uint64_t number) {
+      for (size_t i = 0; i < count; ++i) {
+        const PastRecord::Namespace& one = past->namespaces()[i];
+        shards_[one.hash % shards_.size()]->Post([&merged, &one, i, past, number](Shard& shard) {
+          merged[i].set_value(past->Merge(one, shard, number));
+        });
+      }
+      KeepPastCursor(past->cursor());
+    });
+    if (!committed) return tl::unexpected(committed.error());
+    PastOutcome sum;
+    for (auto& one : merged) {
+      const PastOutcome part = one.get_future().get();
+      sum.containers += part.containers;
+      sum.minutes += part.minutes;
+      sum.overtaken = sum.overtaken || part.overtaken;
+    }
+    return sum;
+  }
+
+  void KeepPastCursor(std::string_view cursor) {
+    const std::scoped_lock lock(cursor_mutex_);
+    past_cursor_ = cursor;
+  }
+
+  std::string CheckpointHeadNow() const {
+    CheckpointHead head;
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      head.sources.push_back(Fingerprint(sources_.at(static_cast<uint16_t>(i))));
+    }
+    head.past_cursor = PastCursor();
+    std::string block;
+    EncodeHead(head, block);
+    return block;
+  }
+
   /// Asks all shards at once and waits for their answers, in the order of the shards.
   template <class Answer, class Question>
   std::vector<Answer> OnEveryShard(Question question) const {
@@ -159,13 +330,18 @@ class Engine::Core {
 
   const Options options_;
   const workloads::SourceTable sources_;
+  const Durability durability_;
   const Addressing addressing_;
   const Clock& clock_;
   EngineCounters& counters_;
   workloads::SeriesBudget budget_;
   workloads::KnownSeries known_;
   BatchPool pool_;
+  CommitLine line_;
+  mutable std::mutex cursor_mutex_;
+  std::string past_cursor_;
   std::vector<std::unique_ptr<Shard>> shards_;
+  std::unique_ptr<Checkpointer> checkpointer_;
 
   mutable std::mutex snapshot_mutex_;
   std::shared_ptr<const Snapshot> snapshot_;
@@ -178,8 +354,8 @@ class Engine::Core {
 };
 
 Engine::Engine(Options options, const std::vector<workloads::Source>& extra_sources,
-               const Clock& clock, EngineCounters& counters)
-    : core_(std::make_unique<Core>(options, extra_sources, clock, counters)) {}
+               const Clock& clock, EngineCounters& counters, Durability durability)
+    : core_(std::make_unique<Core>(options, extra_sources, clock, counters, durability)) {}
 Engine::~Engine() = default;
 
 std::unique_ptr<WriteBatch> Engine::Begin() { return core_->Begin(); }
@@ -188,6 +364,16 @@ Result<std::vector<WorkloadStatus>> Engine::Explain(std::string_view name_space,
                                                     std::string_view workload) const {
   return core_->Explain(name_space, workload);
 }
+Result<void> Engine::Recover() { return core_->Recover(); }
+std::vector<PastMetric> Engine::PastMetrics() const { return core_->PastMetrics(); }
+Result<std::unique_ptr<Past>> Engine::OpenPast(const std::vector<NamespaceName>& of,
+                                               int64_t end_ms) {
+  return core_->OpenPast(of, end_ms);
+}
+std::string Engine::PastCursor() const { return core_->PastCursor(); }
+Result<void> Engine::SetPastCursor(std::string_view cursor) { return core_->SetPastCursor(cursor); }
+Result<void> Engine::Checkpoint() { return core_->Checkpoint(); }
+void Engine::Dump(const std::function<void(std::string_view)>& line) const { core_->Dump(line); }
 void Engine::Tick() { core_->Tick(); }
 void Engine::Stop() { core_->Stop(); }
 

@@ -28,6 +28,7 @@ struct Options {
   size_t queue_batches = 256;      ///< per shard; a full queue refuses with 503
   int64_t max_series = 5'000'000;  ///< of all shards; new series beyond it are refused
   int64_t eval_interval_ms = 15'000;
+  int64_t checkpoint_interval_ms = 5 * 60 * 1000LL;
   /// A sample older than the newest of its series is refused (400) instead of ignored (204), both
   /// counted as late.
   bool refuse_late = false;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <string>
 #include <utility>
 
+#include "engine/journal_record.h"
 #include "workloads/identity.h"
 
 namespace tidemark::engine {
@@ -15,43 +17,40 @@ class Rendezvous {
  public:
   explicit Rendezvous(size_t expected) : missing_(expected) {}
 
-  void Arrive(const WriteVerdict& verdict) {
+  void Arrive(BatchOutcome outcome) {
     const std::scoped_lock lock(mutex_);
-    sum_.Merge(verdict);
+    verdict_.Merge(outcome.verdict);
+    if (!outcome.missed.items.empty()) missed_.push_back(std::move(outcome.missed));
     if (--missing_ == 0) all_.notify_one();  // under the lock: the waiter destroys this object
   }
-  WriteVerdict Wait() {
+  void Wait(WriteVerdict& verdict, std::vector<workloads::SeriesBatch>& missed) {
     std::unique_lock lock(mutex_);
     all_.wait(lock, [this] { return missing_ == 0; });
-    return std::move(sum_);
+    verdict.Merge(verdict_);
+    missed = std::move(missed_);
   }
 
  private:
   std::mutex mutex_;
   std::condition_variable all_;
   size_t missing_;
-  WriteVerdict sum_;
+  WriteVerdict verdict_;
+  std::vector<workloads::SeriesBatch> missed_;
 };
 
 }  // namespace
 
-RequestBatch::RequestBatch(const Addressing& addressing, workloads::KnownSeries::View known,
-                           std::span<const std::unique_ptr<Shard>> shards, BatchPool& pool,
-                           int64_t arrival_ms, EngineCounters& counters)
-    : addressing_(addressing),
-      known_(std::move(known)),
-      shards_(shards),
-      pool_(pool),
-      counters_(counters),
-      batches_(shards.size()) {
+RequestBatch::RequestBatch(const Engine& engine, workloads::KnownSeries::View known,
+                           int64_t arrival_ms)
+    : engine_(engine), known_(std::move(known)), batches_(engine.shards.size()) {
   for (workloads::SeriesBatch& batch : batches_) {
-    batch = pool.Take();
+    batch = engine_.pool.Take();
     batch.arrival_ms = arrival_ms;
   }
 }
 
 RequestBatch::~RequestBatch() {
-  for (workloads::SeriesBatch& batch : batches_) pool_.Give(std::move(batch));
+  for (workloads::SeriesBatch& batch : batches_) engine_.pool.Give(std::move(batch));
 }
 
 void RequestBatch::Find(std::span<SeriesLookUp> wanted) {
@@ -61,7 +60,7 @@ void RequestBatch::Find(std::span<SeriesLookUp> wanted) {
     one.token.place = known_.Find({one.token.hash_low, one.token.hash_high}).bits();
   };
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const workloads::SeriesHash hash = addressing_.HashSeries(wanted[i].label_bytes);
+    const workloads::SeriesHash hash = engine_.addressing.HashSeries(wanted[i].label_bytes);
     wanted[i].token = {hash.low, hash.high, 0};
     known_.Prefetch(hash);
     if (i >= kAhead) look_up(wanted[i - kAhead]);
@@ -82,21 +81,23 @@ void RequestBatch::Add(const IncomingSeries& series) {
   }
   size_t shard = 0;
   if (item.place) {
+    item.by_hash = true;
     shard = item.place.shard();
   } else {
-    const auto source = addressing_.sources.Find(series.labels);
+    const Addressing& addressing = engine_.addressing;
+    const auto source = addressing.sources.Find(series.labels);
     if (!source) {
       verdict_.Ignore(IgnoreReason::kNoRole, series.samples.size());
       return;
     }
-    const auto identity = workloads::Identify(addressing_.sources.at(*source), series.labels);
+    const auto identity = workloads::Identify(addressing.sources.at(*source), series.labels);
     if (!identity) {
       verdict_.Ignore(IgnoreReason::kNoContainer, series.samples.size());
       return;
     }
     item.source = *source;
-    item.name_space = addressing_.HashNamespace(identity->cluster, identity->name_space);
-    if (!series.token) item.series = addressing_.HashSeries(series.label_bytes);
+    item.name_space = addressing.HashNamespace(identity->cluster, identity->name_space);
+    if (!series.token) item.series = addressing.HashSeries(series.label_bytes);
     shard = item.name_space % batches_.size();
   }
   workloads::SeriesBatch& batch = batches_[shard];
@@ -110,27 +111,108 @@ void RequestBatch::Add(const IncomingSeries& series) {
 }
 
 Result<WriteVerdict> RequestBatch::Commit() {
-  std::vector<size_t> used;
-  for (size_t i = 0; i < batches_.size(); ++i) {
-    if (batches_[i].items.empty()) continue;
-    if (!shards_[i]->Reserve()) {
-      for (const size_t reserved : used) shards_[reserved]->CancelReservation();
-      counters_.overload_refusals.fetch_add(1, std::memory_order_relaxed);
-      return Fail(ErrorCode::kUnavailable,
-                  "the queue of a shard is full or the daemon is stopping: nothing was taken in, "
-                  "send the request again");
-    }
-    used.push_back(i);
-  }
-  if (!used.empty()) {
-    Rendezvous rendezvous(used.size());
-    for (const size_t i : used) {
-      shards_[i]->Push(std::move(batches_[i]),
-                       [&rendezvous](const WriteVerdict& verdict) { rendezvous.Arrive(verdict); });
-    }
-    verdict_.Merge(rendezvous.Wait());
+  std::vector<workloads::SeriesBatch> missed;
+  if (auto committed = CommitOnce(missed); !committed) return tl::unexpected(committed.error());
+  if (!missed.empty()) {
+    // Series that were given up between the look-up and the shard: with their labels they are made
+    // anew. Nothing is missed then.
+    for (const workloads::SeriesBatch& batch : missed) AddAgain(batch);
+    if (auto committed = CommitOnce(missed); !committed) return tl::unexpected(committed.error());
   }
   return verdict_;
+}
+
+/// Writes down what stands in the batches, has it applied, and adds to the verdict.
+Result<void> RequestBatch::CommitOnce(std::vector<workloads::SeriesBatch>& missed) {
+  missed.clear();
+  const auto used = static_cast<size_t>(
+      std::count_if(batches_.begin(), batches_.end(),
+                    [](const workloads::SeriesBatch& batch) { return !batch.items.empty(); }));
+  if (used == 0) return {};
+  if (!Reserve()) {
+    engine_.counters.overload_refusals.fetch_add(1, std::memory_order_relaxed);
+    return Fail(ErrorCode::kUnavailable,
+                "the queue of a shard is full or the daemon is stopping: nothing was taken in, "
+                "send the request again");
+  }
+  PrepareForJournal();
+  std::string record;
+  if (engine_.line.writes()) EncodeWrite(batches_, record);
+  Rendezvous rendezvous(used);
+  const auto committed = engine_.line.Commit(record, [&](uint64_t number) {
+    for (size_t i = 0; i < batches_.size(); ++i) {
+      if (batches_[i].items.empty()) continue;
+      engine_.shards[i]->Push(
+          std::exchange(batches_[i], {}), number,
+          [&rendezvous](BatchOutcome outcome) { rendezvous.Arrive(std::move(outcome)); });
+    }
+  });
+  if (!committed) {
+    for (size_t i = 0; i < batches_.size(); ++i) {
+      if (!batches_[i].items.empty()) engine_.shards[i]->CancelReservation();
+    }
+    GiveBackUnused();
+    return committed;
+  }
+  rendezvous.Wait(verdict_, missed);
+  return {};
+}
+
+/// A place in the queue of every shard that gets a batch, or none at all.
+bool RequestBatch::Reserve() {
+  for (size_t i = 0; i < batches_.size(); ++i) {
+    if (batches_[i].items.empty() || engine_.shards[i]->Reserve()) continue;
+    for (size_t taken = 0; taken < i; ++taken) {
+      if (!batches_[taken].items.empty()) engine_.shards[taken]->CancelReservation();
+    }
+    return false;
+  }
+  return true;
+}
+
+/// Completes the items with what the journal has to know of them: which namespace, and whether a
+/// series may be made. Places under the ceiling are taken before it is known whether they will be
+/// used; the shards give back what was not.
+void RequestBatch::PrepareForJournal() {
+  for (size_t i = 0; i < batches_.size(); ++i) {
+    for (workloads::SeriesItem& item : batches_[i].items) {
+      if (item.by_hash) {
+        item.name_space = engine_.shards[i]->directory().At(item.place.name_space());
+      } else {
+        item.may_create = engine_.budget.TryTake();
+      }
+    }
+  }
+}
+
+void RequestBatch::GiveBackUnused() {
+  for (const workloads::SeriesBatch& batch : batches_) {
+    const auto taken =
+        std::count_if(batch.items.begin(), batch.items.end(),
+                      [](const workloads::SeriesItem& item) { return item.may_create; });
+    engine_.budget.GiveBack(taken);
+  }
+}
+
+void RequestBatch::AddAgain(const workloads::SeriesBatch& missed) {
+  std::vector<LabelView> labels;
+  for (const workloads::SeriesItem& item : missed.items) {
+    workloads::SeriesItem again = item;
+    again.by_hash = false;
+    again.place = {};
+    if (!DecodeLabels(item.label_bytes, labels) ||
+        !AddressByLabels(engine_.addressing, labels, again)) {
+      engine_.counters.internal_errors.fetch_add(1);
+      verdict_.accepted += item.sample_count;
+      continue;
+    }
+    workloads::SeriesBatch& batch = batches_[again.name_space % batches_.size()];
+    batch.arrival_ms = missed.arrival_ms;
+    const auto samples = std::span(missed.samples).subspan(item.first_sample, item.sample_count);
+    again.first_sample = static_cast<uint32_t>(batch.samples.size());
+    batch.items.push_back(again);
+    batch.samples.insert(batch.samples.end(), samples.begin(), samples.end());
+  }
 }
 
 }  // namespace tidemark::engine

@@ -8,17 +8,26 @@
 
 #include "engine/addressing.h"
 #include "engine/batch_pool.h"
+#include "engine/commit_line.h"
 #include "engine/shard.h"
 #include "model/sink.h"
-#include "workloads/sources.h"
+#include "workloads/series_batch.h"
 
 namespace tidemark::engine {
 
 class RequestBatch final : public WriteBatch {
  public:
-  RequestBatch(const Addressing& addressing, workloads::KnownSeries::View known,
-               std::span<const std::unique_ptr<Shard>> shards, BatchPool& pool, int64_t arrival_ms,
-               EngineCounters& counters);
+  /// What all requests use.
+  struct Engine {
+    const Addressing& addressing;
+    std::span<const std::unique_ptr<Shard>> shards;
+    BatchPool& pool;
+    workloads::SeriesBudget& budget;
+    CommitLine& line;
+    EngineCounters& counters;
+  };
+  /// What `engine` refers to must outlive it.
+  RequestBatch(const Engine& engine, workloads::KnownSeries::View known, int64_t arrival_ms);
   ~RequestBatch() override;
 
   void Find(std::span<SeriesLookUp> wanted) override;
@@ -26,11 +35,14 @@ class RequestBatch final : public WriteBatch {
   Result<WriteVerdict> Commit() override;
 
  private:
-  const Addressing& addressing_;
+  Result<void> CommitOnce(std::vector<workloads::SeriesBatch>& missed);
+  bool Reserve();
+  void PrepareForJournal();
+  void GiveBackUnused();
+  void AddAgain(const workloads::SeriesBatch& missed);
+
+  const Engine engine_;
   const workloads::KnownSeries::View known_;
-  std::span<const std::unique_ptr<Shard>> shards_;
-  BatchPool& pool_;
-  EngineCounters& counters_;
   std::vector<workloads::SeriesBatch> batches_;  // one for each shard
   WriteVerdict verdict_;                         // of what needs no shard
 };

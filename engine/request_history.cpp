@@ -43,13 +43,15 @@ const estimators::HistogramOptions& RequestHistory::LayoutOf(Resource resource) 
   return CountsPeaks(resource) ? byte_layout_ : core_layout_;
 }
 
+std::chrono::nanoseconds RequestHistory::HalfLifeOf(Resource resource) const {
+  return std::chrono::milliseconds(options_.estimation[static_cast<size_t>(resource)].half_life_ms);
+}
+
 RequestHistory::History& RequestHistory::HistoryOf(Histories& histories, Resource resource) const {
   auto& history = histories[static_cast<size_t>(resource)];
   if (!history) {
-    const auto half_life =
-        std::chrono::milliseconds(options_.estimation[static_cast<size_t>(resource)].half_life_ms);
     history = std::make_unique<History>(
-        History{estimators::DecayingHistogram(&LayoutOf(resource), half_life), {}});
+        History{estimators::DecayingHistogram(&LayoutOf(resource), HalfLifeOf(resource)), {}});
   }
   return *history;
 }
@@ -99,6 +101,23 @@ void RequestHistory::RemoveContainer(uint32_t container) {
 
 void RequestHistory::RemoveInstance(uint32_t instance) {
   if (instance < instances_.size()) instances_[instance].reset();
+}
+
+const RequestHistory::History* RequestHistory::Find(uint32_t container, Resource resource) const {
+  if (container >= containers_.size() || !containers_[container]) return nullptr;
+  return (*containers_[container])[static_cast<size_t>(resource)].get();
+}
+
+const estimators::DecayingHistogram* RequestHistory::HistogramOf(uint32_t container,
+                                                                 Resource resource) const {
+  const History* const history = Find(container, resource);
+  return history == nullptr ? nullptr : &history->histogram;
+}
+
+const estimators::SampleSpan* RequestHistory::MinutesOf(uint32_t container,
+                                                        Resource resource) const {
+  const History* const history = Find(container, resource);
+  return history == nullptr ? nullptr : &history->minutes;
 }
 
 ResourceAdvice RequestHistory::Advise(Resource resource, const History* history,

@@ -5,6 +5,7 @@
 // Lives on the shard's thread; not thread-safe.
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,6 +32,19 @@ class RequestHistory final : public workloads::UsageSink {
   void RemoveContainer(uint32_t container) override;
   void RemoveInstance(uint32_t instance) override;
 
+  // Every bit of it survives. A history that was saved with another half-life than the options name
+  // now has decayed with that one until its newest minute, and goes on with the one of now
+  // (DecayingHistogram::ChangeHalfLife); percentile, margin and minimum change nothing in it.
+  void SaveContainer(uint32_t container, ByteWriter& out) const override;
+  void SaveInstance(uint32_t instance, ByteWriter& out) const override;
+  Result<void> RestoreContainer(uint32_t container, ByteReader& in) override;
+  Result<void> RestoreInstance(uint32_t instance, ByteReader& in) override;
+  Result<void> MergeSaved(uint32_t container, ByteReader& in) override;
+
+  /// The history of one resource of a container; null when there is none. Until the next change.
+  const estimators::DecayingHistogram* HistogramOf(uint32_t container, Resource resource) const;
+  const estimators::SampleSpan* MinutesOf(uint32_t container, Resource resource) const;
+
   /// What the history says of one workload as it is now.
   WorkloadAdvice Advise(const workloads::WorkloadView& workload) const;
 
@@ -44,7 +58,10 @@ class RequestHistory final : public workloads::UsageSink {
   /// Peak windows of one container of one pod.
   using Windows = std::array<std::unique_ptr<estimators::MemoryPeakWindow>, kResourceCount>;
 
+  const History* Find(uint32_t container, Resource resource) const;
   History& HistoryOf(Histories& histories, Resource resource) const;
+  std::chrono::nanoseconds HalfLifeOf(Resource resource) const;
+  Result<Histories> ReadHistories(ByteReader& in) const;
   const estimators::HistogramOptions& LayoutOf(Resource resource) const;
   ResourceAdvice Advise(Resource resource, const History* history,
                         const workloads::ContainerView& container,

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/checkpoint_block.h"
+#include "model/byte_codec.h"
 #include "workloads/identity.h"
 
 namespace tidemark::engine {
@@ -57,15 +59,33 @@ bool Shard::Reserve() {
 }
 
 void Shard::CancelReservation() {
-  const std::scoped_lock lock(mutex_);
-  --reserved_;
-  counters_.queued_batches_now.fetch_sub(1, std::memory_order_relaxed);
-}
-
-void Shard::Push(workloads::SeriesBatch batch, std::function<void(const WriteVerdict&)> done) {
   {
     const std::scoped_lock lock(mutex_);
-    queue_.emplace_back(Batch{std::move(batch), std::move(done)});
+    --reserved_;
+    counters_.queued_batches_now.fetch_sub(1, std::memory_order_relaxed);
+  }
+  room_.notify_one();
+}
+
+void Shard::ReserveForReplay() {
+  std::unique_lock lock(mutex_);
+  room_.wait(lock, [this] { return reserved_ < max_batches_; });
+  ++reserved_;
+  counters_.queued_batches_now.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Shard::Push(workloads::SeriesBatch batch, uint64_t number, BatchDone done) {
+  Queue({std::move(batch), number, false, std::move(done)});
+}
+
+void Shard::Replay(workloads::SeriesBatch batch, uint64_t number, BatchDone done) {
+  Queue({std::move(batch), number, true, std::move(done)});
+}
+
+void Shard::Queue(Batch batch) {
+  {
+    const std::scoped_lock lock(mutex_);
+    queue_.emplace_back(std::move(batch));
   }
   wake_.notify_one();
 }
@@ -87,41 +107,68 @@ void Shard::Run() {
     queue_.pop_front();
     lock.unlock();
     if (auto* batch = std::get_if<Batch>(&work)) {
-      const WriteVerdict verdict = Apply(batch->series);
+      BatchOutcome outcome = Apply(*batch);
       CancelReservation();
       pool_.Give(std::move(batch->series));
-      batch->done(verdict);
+      batch->done(std::move(outcome));
     } else {
       std::get<std::function<void(Shard&)>>(work)(*this);
     }
   }
 }
 
-WriteVerdict Shard::Apply(const workloads::SeriesBatch& batch) {
-  WriteVerdict verdict;
+BatchOutcome Shard::Apply(const Batch& work) {
+  const workloads::SeriesBatch& batch = work.series;
+  BatchOutcome outcome;
   const std::span<const Sample> samples = batch.samples;
   touched_.clear();
+  last_number_ = std::max(last_number_, work.number);
   for (size_t i = 0; i < batch.items.size(); ++i) {
     Prefetch(batch, i);
     const workloads::SeriesItem& item = batch.items[i];
     const std::span<const Sample> of_item = samples.subspan(item.first_sample, item.sample_count);
-    workloads::NamespaceState* state = KnownAt(item);
-    if (state != nullptr) {
-      state->ApplyKnown(item, of_item, batch.arrival_ms, verdict);
+    if (work.replayed && Holds(item.name_space, work.number)) {
+      if (item.may_create) context_.budget.GiveBack(1);
+      continue;
+    }
+    workloads::NamespaceState* state = nullptr;
+    if (item.by_hash) {
+      state = ApplyByHash(item, of_item, batch.arrival_ms, outcome);
+      if (state == nullptr) continue;
     } else {
-      workloads::SeriesItem unknown = item;
-      state = NamespaceOf(unknown);
+      state = NamespaceOf(item);
       if (state == nullptr) {
+        if (item.may_create) context_.budget.GiveBack(1);
         counters_.internal_errors.fetch_add(1);
-        verdict.accepted += item.sample_count;
+        outcome.verdict.accepted += item.sample_count;
         continue;
       }
-      state->Apply(unknown, of_item, batch.arrival_ms, verdict);
+      state->Apply(item, of_item, batch.arrival_ms, outcome.verdict);
     }
     if (state->Touch()) touched_.push_back(state);
   }
   for (workloads::NamespaceState* state : touched_) state->EndBatch();
-  return verdict;
+  return outcome;
+}
+
+/// The namespace that took the item; null, and the item among the missed, when there is none.
+workloads::NamespaceState* Shard::ApplyByHash(const workloads::SeriesItem& item,
+                                              std::span<const Sample> samples, int64_t arrival_ms,
+                                              BatchOutcome& outcome) {
+  if (workloads::NamespaceState* const state = KnownAt(item)) {
+    state->ApplyKnown(item, samples, arrival_ms, outcome.verdict);
+    return state;
+  }
+  workloads::NamespaceState* const state = Find(item.name_space);
+  if (state != nullptr && state->ApplyByHash(item, samples, arrival_ms, outcome.verdict)) {
+    return state;
+  }
+  workloads::SeriesItem missed = item;
+  missed.first_sample = static_cast<uint32_t>(outcome.missed.samples.size());
+  outcome.missed.arrival_ms = arrival_ms;
+  outcome.missed.items.push_back(missed);
+  outcome.missed.samples.insert(outcome.missed.samples.end(), samples.begin(), samples.end());
+  return nullptr;
 }
 
 /// What the next items need is far apart in memory: it is asked for early enough to be there in
@@ -144,41 +191,57 @@ void Shard::Prefetch(const workloads::SeriesBatch& batch, size_t next) const {
 }
 
 /// The namespace of an item that is still where its place says; null when it has to be looked for.
+/// A place that another namespace has taken since does not count, though it may hold a series of
+/// that hash: a replay, which knows no places, looks into the item's own.
 workloads::NamespaceState* Shard::KnownAt(const workloads::SeriesItem& item) const {
   if (!item.place || item.place.name_space() >= residents_.size()) return nullptr;
-  workloads::NamespaceState* const state = residents_[item.place.name_space()].state.get();
-  return state != nullptr && state->Holds(item.place.series(), item.series) ? state : nullptr;
+  const Resident& resident = residents_[item.place.name_space()];
+  const bool fits = resident.state != nullptr && resident.name_space == item.name_space &&
+                    resident.state->Holds(item.place.series(), item.series);
+  return fits ? resident.state.get() : nullptr;
 }
 
-/// The namespace that an item belongs to, made where needed. Completes an item whose place turned
-/// out to be out of date. Null: it is no item that the engine can have been given.
-workloads::NamespaceState* Shard::NamespaceOf(workloads::SeriesItem& item) {
-  if (!item.place) {
-    const auto found = by_name_space_.find(item.name_space);
-    if (found != by_name_space_.end()) return residents_[found->second].state.get();
-  }
+workloads::NamespaceState* Shard::Find(uint64_t name_space) const {
+  const auto found = by_name_space_.find(name_space);
+  return found == by_name_space_.end() ? nullptr : residents_[found->second].state.get();
+}
+
+/// The namespace that an item with labels belongs to, made where needed. Null: it is no item that
+/// the engine can have been given.
+workloads::NamespaceState* Shard::NamespaceOf(const workloads::SeriesItem& item) {
+  if (workloads::NamespaceState* const state = Find(item.name_space)) return state;
   if (!DecodeLabels(item.label_bytes, labels_)) return nullptr;
-  if (item.place) {
-    const auto source = addressing_.sources.Find(labels_);
-    if (!source) return nullptr;
-    item.source = *source;
-  }
   const auto identity = workloads::Identify(context_.sources.at(item.source), labels_);
   if (!identity) return nullptr;
-  item.name_space = addressing_.HashNamespace(identity->cluster, identity->name_space);
-  const auto [at, added] = by_name_space_.try_emplace(item.name_space, 0);
-  if (!added) return residents_[at->second].state.get();
+  return &FindOrMake(item.name_space, identity->cluster, identity->name_space);
+}
+
+workloads::NamespaceState& Shard::FindOrMake(uint64_t name_space, std::string_view cluster,
+                                             std::string_view name) {
+  if (workloads::NamespaceState* const state = Find(name_space)) return *state;
+  const uint32_t place = TakePlace(name_space);
+  residents_[place].state = std::make_unique<workloads::NamespaceState>(
+      std::string(cluster), std::string(name), place, context_);
+  return *residents_[place].state;
+}
+
+uint32_t Shard::TakePlace(uint64_t name_space) {
   if (free_residents_.empty()) {
     free_residents_.push_back(static_cast<uint32_t>(residents_.size()));
     residents_.emplace_back();
   }
-  at->second = free_residents_.back();
+  const uint32_t place = free_residents_.back();
   free_residents_.pop_back();
-  Resident& resident = residents_[at->second];
-  resident.name_space = item.name_space;
-  resident.state = std::make_unique<workloads::NamespaceState>(
-      std::string(identity->cluster), std::string(identity->name_space), at->second, context_);
-  return resident.state.get();
+  residents_[place].name_space = name_space;
+  by_name_space_[name_space] = place;
+  directory_.Set(place, name_space);
+  return place;
+}
+
+void Shard::Drop(uint32_t place) {
+  by_name_space_.erase(residents_[place].name_space);
+  residents_[place] = Resident{};
+  free_residents_.push_back(place);
 }
 
 ShardPage Shard::Publish(int64_t now_ms) {
@@ -187,35 +250,98 @@ ShardPage Shard::Publish(int64_t now_ms) {
   published_ms_ = now_ms;
   ShardPage page;
   page.blocks.reserve(by_name_space_.size());
-  for (uint32_t i = 0; i < residents_.size(); ++i) {
-    Resident& resident = residents_[i];
+  for (Resident& resident : residents_) {
     if (!resident.state) continue;
-    if (Age(resident, elapsed_ms)) {
-      page.blocks.push_back(resident.block);
-      continue;
-    }
-    by_name_space_.erase(resident.name_space);
-    resident = Resident{};
-    free_residents_.push_back(i);
+    Refresh(resident, elapsed_ms, page.due);
+    page.blocks.push_back(resident.block);
   }
   page.sources = context_.source_counts;
   return page;
 }
 
-/// Brings the block of a namespace up to date; false when the namespace is to be dropped.
-bool Shard::Age(Resident& resident, int64_t elapsed_ms) {
+void Shard::Refresh(Resident& resident, int64_t elapsed_ms, std::vector<AgeingRecord>& due) {
   workloads::NamespaceState& state = *resident.state;
   const int64_t before_ms = resident.silent_ms;
   resident.silent_ms = state.dirty() ? 0 : before_ms + elapsed_ms;
   const int64_t silent_ms = resident.silent_ms;
-  if (silent_ms > kNamespaceRetentionMs) return false;
-  if (silent_ms > kSeriesRetentionMs && context_.budget.IsScarce()) state.ForgetSeries();
-  if (state.series_count() + state.workload_count() == 0) return false;
+  const bool empty = state.series_count() + state.workload_count() == 0;
+  if (silent_ms > kNamespaceRetentionMs || empty) {
+    due.push_back({resident.name_space, Ageing::kDrop, state.event_time_ms()});
+  } else if (silent_ms > kSeriesRetentionMs && state.series_count() > 0 &&
+             context_.budget.IsScarce()) {
+    due.push_back({resident.name_space, Ageing::kForgetSeries, state.event_time_ms()});
+  }
   const bool falls_silent = before_ms <= workloads::kMaxGapMs && silent_ms > workloads::kMaxGapMs;
   if (state.dirty() || falls_silent || !resident.block) {
     resident.block = Render(state, silent_ms);
   }
-  return true;
+}
+
+void Shard::Age(const AgeingRecord& ageing, uint64_t number) {
+  last_number_ = std::max(last_number_, number);
+  const auto found = by_name_space_.find(ageing.name_space);
+  if (found == by_name_space_.end() || (number != 0 && Holds(ageing.name_space, number))) return;
+  workloads::NamespaceState& state = *residents_[found->second].state;
+  if (state.event_time_ms() != ageing.event_time_ms) return;
+  if (ageing.what == Ageing::kDrop) {
+    Drop(found->second);
+  } else {
+    state.ForgetSeries();
+  }
+}
+
+bool Shard::Save(size_t& next, uint64_t number, size_t bytes,
+                 std::vector<std::string>& blocks) const {
+  size_t written = 0;
+  for (; next < residents_.size(); ++next) {
+    const Resident& resident = residents_[next];
+    if (!resident.state) continue;
+    if (written >= bytes) return true;
+    std::string& block = blocks.emplace_back();
+    EncodeNamespaceHead(
+        {resident.name_space, std::max(number, last_number_), resident.silent_ms, {}}, block);
+    ByteWriter writer(block);
+    resident.state->Save(writer);
+    written += block.size();
+  }
+  return false;
+}
+
+Result<void> Shard::Restore(const SavedNamespace& saved, std::span<const uint16_t> sources) {
+  const auto fail = [&](std::string_view why) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "a namespace of a checkpoint cannot be read: " + std::string(why));
+  };
+  if (Find(saved.name_space) != nullptr) return fail("it is there twice");
+  const uint32_t place = TakePlace(saved.name_space);
+  ByteReader reader(saved.state);
+  auto state = workloads::NamespaceState::Restore(reader, sources, place, context_);
+  if (!state) {
+    Drop(place);
+    return fail(state.error().message);
+  }
+  Resident& resident = residents_[place];
+  resident.state = std::move(*state);
+  resident.silent_ms = saved.silent_ms;
+  resident.restored_number = saved.applied_number;
+  if (!reader.AtEnd() || addressing_.HashNamespace(resident.state->cluster(),
+                                                   resident.state->name()) != saved.name_space) {
+    Drop(place);
+    return fail("its name or length does not fit");
+  }
+  return {};
+}
+
+bool Shard::Holds(uint64_t name_space, uint64_t number) const {
+  const auto found = by_name_space_.find(name_space);
+  return found != by_name_space_.end() && number <= residents_[found->second].restored_number;
+}
+
+void Shard::Clear() {
+  for (uint32_t place = 0; place < residents_.size(); ++place) {
+    if (residents_[place].state) Drop(place);
+  }
+  last_number_ = 0;
 }
 
 std::shared_ptr<const NamespaceBlock> Shard::Render(workloads::NamespaceState& state,

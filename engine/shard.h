@@ -3,6 +3,7 @@
 //
 // Nothing else touches that state. Batches are applied in exactly the order of the queue.
 
+#include <algorithm>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <condition_variable>
 #include <cstdint>
@@ -10,15 +11,21 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <variant>
 #include <vector>
 
 #include "engine/addressing.h"
 #include "engine/batch_pool.h"
+#include "engine/journal_record.h"
+#include "engine/namespace_directory.h"
 #include "engine/options.h"
 #include "engine/request_history.h"
 #include "model/counters.h"
+#include "model/result.h"
 #include "model/sink.h"
 #include "model/snapshot.h"
 #include "workloads/namespace_state.h"
@@ -30,6 +37,27 @@ namespace tidemark::engine {
 struct ShardPage {
   std::vector<std::shared_ptr<const NamespaceBlock>> blocks;
   std::vector<workloads::SourceCount> sources;
+  /// Namespaces that have something to give up; it changes state and so has to go through the
+  /// journal.
+  std::vector<AgeingRecord> due;
+};
+
+/// What came of one batch.
+struct BatchOutcome {
+  WriteVerdict verdict;
+  /// Items `by_hash` whose series is not there (any more): nothing was done with them. They have to
+  /// come again with their labels.
+  workloads::SeriesBatch missed;
+};
+using BatchDone = std::function<void(BatchOutcome)>;
+
+/// A namespace as a checkpoint keeps it.
+struct SavedNamespace {
+  uint64_t name_space = 0;
+  /// The journal's records up to this number are in it, as far as they concern it.
+  uint64_t applied_number = 0;
+  int64_t silent_ms = 0;
+  std::string_view state;  ///< NamespaceState::Save
 };
 
 /// What all shards use. The references must outlive them.
@@ -56,8 +84,14 @@ class Shard {
   /// that follows.
   bool Reserve();
   void CancelReservation();
-  /// Queues a batch on a place that was reserved; `done` is called on the shard's thread.
-  void Push(workloads::SeriesBatch batch, std::function<void(const WriteVerdict&)> done);
+  /// The same, but waits for a place.
+  void ReserveForReplay();
+  /// Queues a batch on a place that was reserved; `done` is called on the shard's thread. `number`:
+  /// of its journal record, 0 without a journal.
+  void Push(workloads::SeriesBatch batch, uint64_t number, BatchDone done);
+  /// The same for a batch that comes from the journal: what its namespaces hold already is left
+  /// out.
+  void Replay(workloads::SeriesBatch batch, uint64_t number, BatchDone done);
   /// Runs `task` on the shard's thread, behind all that is queued. Not bounded: for ticks and
   /// questions only.
   void Post(std::function<void(Shard&)> task);
@@ -66,31 +100,69 @@ class Shard {
 
   /// The page as of now; unchanged blocks are the same objects as before. A namespace to which
   /// nothing comes any more, so that its own time stands still, is aged by the wall clock: what
-  /// holds only while it is said is withdrawn after five minutes, its series are given up after two
-  /// hours if the ceiling on series is near, all of it goes after eight days.
+  /// holds only while it is said is withdrawn after five minutes; what it has to give up is said in
+  /// ShardPage::due: its series after two hours if the ceiling on series is near, all of it after
+  /// eight days.
   ShardPage Publish(int64_t now_ms);
+  /// Gives up what a page found to be due, unless a sample has come since.
+  void Age(const AgeingRecord& ageing, uint64_t number);
+
+  /// Appends namespaces from the `next`-th place on, until `bytes` are reached, each as a block of
+  /// a checkpoint that holds all records up to `number` at least. False when there are no more.
+  bool Save(size_t& next, uint64_t number, size_t bytes, std::vector<std::string>& blocks) const;
+  /// Puts back one that is not here. kInvalidArgument: the bytes are none of Save; nothing changed.
+  Result<void> Restore(const SavedNamespace& saved, std::span<const uint16_t> sources);
+  /// Forgets everything.
+  void Clear();
+  workloads::NamespaceState* Find(uint64_t name_space) const;
+  /// As Find; makes the namespace where it is not.
+  workloads::NamespaceState& FindOrMake(uint64_t name_space, std::string_view cluster,
+                                        std::string_view name);
+  /// Whether what a journal record with this number says of a namespace is in it already.
+  bool Holds(uint64_t name_space, uint64_t number) const;
+  /// A record that was not a batch has been applied.
+  void Reached(uint64_t number) { last_number_ = std::max(last_number_, number); }
+  const RequestHistory& history() const { return history_; }
+  /// All namespaces, in the order of their places.
+  template <class Visit>
+  void ForEachNamespace(Visit visit) const {
+    for (const Resident& resident : residents_) {
+      if (resident.state) visit(*resident.state);
+    }
+  }
+  const NamespaceDirectory& directory() const { return directory_; }  ///< thread-safe
   void Explain(std::string_view name_space, std::string_view workload,
                std::vector<WorkloadStatus>& out) const;
 
  private:
   struct Batch {
     workloads::SeriesBatch series;
-    std::function<void(const WriteVerdict&)> done;
+    uint64_t number = 0;
+    bool replayed = false;
+    BatchDone done;
   };
   using Work = std::variant<Batch, std::function<void(Shard&)>>;
   struct Resident {
     uint64_t name_space = 0;                           ///< SeriesItem::name_space
     std::unique_ptr<workloads::NamespaceState> state;  ///< null: the place is free
     std::shared_ptr<const NamespaceBlock> block;
-    int64_t silent_ms = 0;  ///< wall time since the last batch, as the ticks saw it
+    int64_t silent_ms = 0;         ///< wall time since the last batch, as the ticks saw it
+    uint64_t restored_number = 0;  ///< SavedNamespace::applied_number; 0: made from the journal
   };
 
   void Run();
-  WriteVerdict Apply(const workloads::SeriesBatch& batch);
+  void Queue(Batch batch);
+  BatchOutcome Apply(const Batch& batch);
+  workloads::NamespaceState* ApplyByHash(const workloads::SeriesItem& item,
+                                         std::span<const Sample> samples, int64_t arrival_ms,
+                                         BatchOutcome& outcome);
   workloads::NamespaceState* KnownAt(const workloads::SeriesItem& item) const;
-  workloads::NamespaceState* NamespaceOf(workloads::SeriesItem& item);
+  workloads::NamespaceState* NamespaceOf(const workloads::SeriesItem& item);
   void Prefetch(const workloads::SeriesBatch& batch, size_t next) const;
-  bool Age(Resident& resident, int64_t elapsed_ms);
+  uint32_t TakePlace(uint64_t name_space);
+  void Drop(uint32_t place);
+  /// Brings the block of a namespace up to date; what it has to give up is appended to `due`.
+  void Refresh(Resident& resident, int64_t elapsed_ms, std::vector<AgeingRecord>& due);
   std::shared_ptr<const NamespaceBlock> Render(workloads::NamespaceState& state,
                                                int64_t silent_ms) const;
 
@@ -102,6 +174,8 @@ class Shard {
   workloads::ShardContext context_;
   std::vector<Resident> residents_;  // by SeriesPlace::name_space
   std::vector<uint32_t> free_residents_;
+  NamespaceDirectory directory_;                                 // of residents_
+  uint64_t last_number_ = 0;                                     // of the batches applied
   boost::unordered_flat_map<uint64_t, uint32_t> by_name_space_;  // places in residents_
   std::vector<LabelView> labels_;
   std::vector<workloads::NamespaceState*> touched_;  // by the batch at hand
@@ -109,6 +183,7 @@ class Shard {
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;
+  std::condition_variable room_;  // in the queue
   std::deque<Work> queue_;
   size_t reserved_ = 0;  // batches queued or about to be
   bool refusing_ = false;

@@ -1,6 +1,7 @@
 #include "estimators/bucket_weights.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tidemark::estimators {
 
@@ -35,6 +36,47 @@ void BucketWeights::Widen(int first, int last) {
   weights_ = std::move(widened);
   first_ = static_cast<uint16_t>(first);
   size_ = static_cast<uint16_t>(size);
+}
+
+/// The range, then a bit for each of its buckets that says whether it weighs anything, then the
+/// weights that do.
+void BucketWeights::Save(ByteWriter& out) const {
+  out.Varint(first_);
+  out.Varint(size_);
+  for (int i = 0; i < size_; i += 8) {
+    uint8_t heavy = 0;
+    for (int bit = 0; bit < 8 && i + bit < size_; ++bit) {
+      if (std::bit_cast<uint64_t>(weights_[i + bit]) != 0) heavy |= static_cast<uint8_t>(1 << bit);
+    }
+    out.Byte(heavy);
+  }
+  for (int i = 0; i < size_; ++i) {
+    if (std::bit_cast<uint64_t>(weights_[i]) != 0) out.Double(weights_[i]);
+  }
+}
+
+bool BucketWeights::Restore(ByteReader& in, int buckets, double most) {
+  *this = BucketWeights();
+  const uint64_t first = in.Varint();
+  const uint64_t size = in.Varint();
+  if (in.failed() || first > static_cast<uint64_t>(buckets) ||
+      size > static_cast<uint64_t>(buckets) - first || (size == 0 && first != 0)) {
+    return false;
+  }
+  if (size == 0) return true;
+  const std::string_view heavy = in.rest().substr(0, (size + 7) / 8);
+  for (size_t i = 0; i < heavy.size(); ++i) in.Byte();
+  if (heavy.size() != (size + 7) / 8) return false;
+  auto weights = std::make_unique<double[]>(size);
+  for (uint64_t i = 0; i < size; ++i) {
+    if ((static_cast<uint8_t>(heavy[i / 8]) >> (i % 8) & 1) == 0) continue;
+    weights[i] = in.Double();
+    if (!(weights[i] > 0 && weights[i] <= most)) return false;
+  }
+  weights_ = std::move(weights);
+  first_ = static_cast<uint16_t>(first);
+  size_ = static_cast<uint16_t>(size);
+  return true;
 }
 
 }  // namespace tidemark::estimators

@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include "model/byte_codec.h"
+
 namespace tidemark::estimators {
 
 /// A value type, not thread-safe. Bucket numbers are from 0 to 65534; they are not checked.
@@ -43,6 +45,12 @@ class BucketWeights {
   /// The weights from `bucket` on; valid up to the end of the touched range and until the next
   /// widening. `bucket` must be inside the range.
   const double* From(int bucket) const { return weights_.get() + (bucket - first_); }
+
+  /// Appends the touched range, every bit of it.
+  void Save(ByteWriter& out) const;
+  /// Replaces everything by what Save wrote. False, and nothing kept, when it is no such thing: the
+  /// range must be inside `buckets`, every weight from 0 to `most`.
+  bool Restore(ByteReader& in, int buckets, double most);
 
   /// Bytes on the heap, without the allocator's own.
   size_t HeapBytes() const { return size_ * sizeof(double); }

@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "estimators/event_time.h"
+#include "model/byte_codec.h"
+#include "model/result.h"
 
 namespace tidemark::estimators {
 
@@ -18,6 +20,10 @@ class SampleSpan {
   void Record(Time time);
   /// Counts the samples of `other` too.
   void Merge(const SampleSpan& other);
+
+  void Save(ByteWriter& out) const;
+  /// kInvalidArgument when it is nothing that Save can have written.
+  static Result<SampleSpan> Restore(ByteReader& in);
 
   /// Absent without samples.
   std::optional<Time> First() const { return count_ == 0 ? std::nullopt : std::optional(first_); }

@@ -197,6 +197,36 @@ Result<void> DecayingHistogram::LoadCheckpoint(const HistogramCheckpoint& checkp
   return {};
 }
 
+Result<void> DecayingHistogram::ChangeHalfLife(std::chrono::nanoseconds half_life, Time at) {
+  if (half_life <= half_life.zero()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                fmt::format("histogram half-life is {} ns, must be above zero", half_life.count()));
+  }
+  if (half_life == half_life_) return {};
+  if (has_reference_) {
+    const Time reference = RoundToGrid(at, half_life);
+    const auto ratio = [](std::chrono::nanoseconds part, std::chrono::nanoseconds of) {
+      return static_cast<double>(part.count()) / static_cast<double>(of.count());
+    };
+    const double factor = std::exp2(ratio(SaturatingDifference(reference_, at), half_life_) +
+                                    ratio(SaturatingDifference(at, reference), half_life));
+    double heaviest = total_weight_;  // a bucket may outweigh it: see Subtract
+    for (int bucket = min_bucket_; bucket <= max_bucket_; ++bucket) {
+      heaviest = std::max(heaviest, weights_.Get(bucket));
+    }
+    if (!std::isfinite(factor) || heaviest * factor > kMaxTotalWeight) {
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          fmt::format("histogram half-life of {} ns instead of {} ns: weights would pass {}",
+                      half_life.count(), half_life_.count(), kMaxTotalWeight));
+    }
+    Scale(factor);
+    reference_ = reference;
+  }
+  half_life_ = half_life;
+  return {};
+}
+
 /// By how much a sample of `time` outweighs one of the reference time. May move the reference.
 double DecayingHistogram::DecayFactor(Time time) {
   // The product wraps around for half-lives above 2.9 years, as in the original: the reference then

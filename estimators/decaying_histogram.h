@@ -32,6 +32,7 @@
 #include "estimators/bucket_weights.h"
 #include "estimators/event_time.h"
 #include "estimators/histogram_options.h"
+#include "model/byte_codec.h"
 #include "model/result.h"
 
 namespace tidemark::estimators {
@@ -92,6 +93,9 @@ class DecayingHistogram {
   int MinBucket() const { return min_bucket_; }
   int MaxBucket() const { return max_bucket_; }
 
+  /// The weight of one bucket of the layout, decayed to the reference time.
+  double Weight(int bucket) const { return weights_.Get(bucket); }
+
   /// The time at which a sample has exactly its own weight; absent until the first sample.
   std::optional<Time> ReferenceTime() const;
 
@@ -110,6 +114,21 @@ class DecayingHistogram {
   /// kInvalidArgument when its total is negative, NaN or lifts ours above kMaxTotalWeight, a bucket
   /// is outside the layout or out of order, or the time does not fit Time.
   Result<void> LoadCheckpoint(const HistogramCheckpoint& checkpoint);
+
+  /// Appends the state, every bit of it, the half-life included; not the layout.
+  void Save(ByteWriter& out) const;
+
+  /// The histogram that Save wrote, of this layout, with the half-life it had; it answers and goes
+  /// on to the last bit as the saved one would have. kInvalidArgument, naming what was wrong, when
+  /// it is nothing that Save can have written of a histogram with this layout.
+  static Result<DecayingHistogram> Restore(const HistogramOptions* options, ByteReader& in);
+
+  /// From now on samples decay with another half-life. What is there has decayed with the old one
+  /// until `at` (the newest sample), and decays with the new one from then on. So the percentiles
+  /// stay; what changes is how fast samples after `at` outweigh it. The reference becomes the
+  /// multiple of the new half-life that is nearest to `at`. kInvalidArgument, and nothing changed,
+  /// when the new half-life is not above zero or a weight would pass kMaxTotalWeight.
+  Result<void> ChangeHalfLife(std::chrono::nanoseconds half_life, Time at);
 
   /// Bytes of this object and of what it holds on the heap, without the allocator's own.
   size_t MemoryBytes() const { return sizeof(*this) + weights_.HeapBytes(); }

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 
+#include "estimators/time_codec.h"
+
 namespace tidemark::estimators {
 
 namespace {
@@ -44,6 +46,36 @@ bool MemoryPeakWindow::AddSample(DecayingHistogram& histogram, Time time, double
   last_sample_ = time;
   has_sample_ = true;
   return true;
+}
+
+void MemoryPeakWindow::Save(ByteWriter& out) const {
+  SaveDuration(out, interval_);
+  out.Bool(has_sample_);
+  if (!has_sample_) return;
+  SaveTime(out, last_sample_);
+  SaveTime(out, window_end_);
+  out.Double(peak_);
+}
+
+Result<MemoryPeakWindow> MemoryPeakWindow::Restore(ByteReader& in) {
+  const std::chrono::nanoseconds interval = RestoreDuration(in);
+  if (interval <= interval.zero()) {
+    return Fail(ErrorCode::kInvalidArgument, "saved memory peak: the interval is not above zero");
+  }
+  MemoryPeakWindow window(interval);
+  window.has_sample_ = in.Bool();
+  if (window.has_sample_) {
+    window.last_sample_ = RestoreTime(in);
+    window.window_end_ = RestoreTime(in);
+    window.peak_ = in.Double();
+  }
+  const bool in_window = !window.has_sample_ || window.last_sample_ < window.window_end_;
+  if (in.failed() || !in_window || !(std::isfinite(window.peak_) && window.peak_ >= 0)) {
+    return Fail(ErrorCode::kInvalidArgument,
+                "saved memory peak: it is cut or damaged, must be a finite peak of 0 or more and a "
+                "last sample before the interval's end");
+  }
+  return window;
 }
 
 }  // namespace tidemark::estimators

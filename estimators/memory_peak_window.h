@@ -14,6 +14,8 @@
 
 #include "estimators/decaying_histogram.h"
 #include "estimators/event_time.h"
+#include "model/byte_codec.h"
+#include "model/result.h"
 
 namespace tidemark::estimators {
 
@@ -30,6 +32,11 @@ class MemoryPeakWindow {
   /// negative, NaN or infinite, the time is before the last accepted one (the same time again is
   /// taken), or the end of its interval is beyond Time.
   bool AddSample(DecayingHistogram& histogram, Time time, double bytes);
+
+  void Save(ByteWriter& out) const;
+  /// The window that Save wrote, with its interval. kInvalidArgument when it is nothing that Save
+  /// can have written.
+  static Result<MemoryPeakWindow> Restore(ByteReader& in);
 
   /// End of the running interval; absent until the first sample.
   std::optional<Time> WindowEnd() const {

@@ -263,6 +263,9 @@ void CollectEngine(const EngineCounters& counters, const Snapshot& snapshot, Fam
   families.AddCounter("tidemark_engine_usage_windows_dropped_total",
                       "Minutes of usage left out because samples covered less than half of them.",
                       counters.usage_minutes_dropped);
+  families.AddCounter("tidemark_engine_usage_windows_before_past_total",
+                      "Minutes of usage left out because a merged past reaches over them.",
+                      counters.usage_minutes_before_past);
   families.AddCounter("tidemark_engine_overload_refusals_total",
                       "Batches refused because a queue was full.", counters.overload_refusals);
   families.AddCounter("tidemark_engine_ticks_total",

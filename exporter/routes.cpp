@@ -10,6 +10,7 @@
 #include "exporter/ha_metrics.h"
 #include "exporter/process_stats.h"
 #include "exporter/recommendation_metrics.h"
+#include "exporter/storage_metrics.h"
 
 namespace tidemark::exporter {
 namespace {
@@ -47,6 +48,7 @@ struct Exporter {
     recommendations.Append(*snapshot, writer);
     AppendDaemonMetrics(sources.remote_write, sources.http, sources.engine, *snapshot,
                         sources.build, ReadProcessStats(), writer);
+    if (sources.storage != nullptr) AppendStorageMetrics(*sources.storage, writer);
     if (sources.ha != nullptr) AppendHaMetrics(sources.ha->HaClusters(), writer);
     writer.Finish();
     return response;
@@ -58,16 +60,23 @@ struct Exporter {
   }
 
   HttpResponse Recommendations(const HttpRequest& request) const {
+    if (!sources.ready()) return NotReady();
     return RecommendationsAnswer(*sources.snapshots.Current(), request);
   }
 
   HttpResponse SourcesStatus(const HttpRequest& request) const {
+    if (!sources.ready()) return NotReady();
     return SourcesAnswer(*sources.snapshots.Current(), sources.state, request);
   }
 
   HttpResponse Runtime() const {
     return RuntimeInfoAnswer({sources.started, sources.clock.Now(), sources.storage_path},
                              sources.engine, *sources.snapshots.Current());
+  }
+
+  static HttpResponse NotReady() {
+    return ErrorAnswer({ErrorCode::kUnavailable,
+                        "Tidemark is not ready: it is recovering its state, or stopping"});
   }
 
   Sources sources;

@@ -7,6 +7,9 @@
 //   /api/v1/recommendations         exporter/api.h
 //   /api/v1/status/sources  /api/v1/status/buildinfo  /api/v1/status/config
 //   /api/v1/status/runtimeinfo
+//
+// Until the daemon is ready, recommendations and sources are answered 503: what is not there yet
+// must not look as if it did not exist.
 
 #include <functional>
 #include <string>
@@ -35,8 +38,9 @@ struct Sources {
   TimePoint started;                         ///< when the daemon was, by `clock`
   std::string storage_path;                  ///< as configured
   std::function<std::string()> config_yaml;  ///< the configuration in force, secrets left out
-  std::function<bool()> ready;               ///< recovery is done
+  std::function<bool()> ready;               ///< recovery is done, and nobody has said stop
   const HaStatusReader* ha = nullptr;        ///< absent: no HA pairs are followed
+  const StorageCounters* storage = nullptr;  ///< absent: nothing is kept on disk
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.

@@ -88,7 +88,9 @@ struct EngineCounters {
   Counter counter_resets{};
   Counter usage_minutes{};          ///< minutes of usage fed to the estimators
   Counter usage_minutes_dropped{};  ///< less than half covered
-  Counter overload_refusals{};      ///< batches refused because a queue was full
+  /// Minutes that a merged past reaches over: the live ones do not count.
+  Counter usage_minutes_before_past{};
+  Counter overload_refusals{};  ///< batches refused because a queue was full
   Counter ticks{};
   Counter internal_errors{};
   TimestampGauge last_tick_ms{};
@@ -100,6 +102,7 @@ struct StorageCounters {
   Counter journal_payload_bytes{};    ///< of these, as the caller gave them
   Counter journal_appends{};          ///< groups of records written together
   Counter journal_syncs{};            ///< waits for the disk
+  Counter journal_sync_failures{};    ///< by the timer; tried again, from memory
   Counter journal_append_failures{};  ///< groups refused by the disk or for want of room
   Counter journal_records_dropped{};  ///< damaged at the start, and those behind them
   Counter journal_bytes_dropped{};    ///< torn or damaged, as far as they could be counted

@@ -28,6 +28,9 @@ struct PastMetric {
   std::string metric;
   bool is_owner = false;  ///< says who owns a pod, ReplicaSet or Job; else it is usage
   bool is_counter = false;
+  /// Many clusters are without it (GPUs, plain processes): that it is missing is worth a note, not
+  /// a problem.
+  bool is_optional = false;
   /// Names of its labels; empty: it has none of that kind.
   std::string cluster_label;
   std::string namespace_label;

@@ -1,6 +1,7 @@
 #pragma once
 // Pods, their containers and the workloads they count for, as one namespace keeps them.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -43,6 +44,23 @@ struct WorkloadContainer {
   std::array<int64_t, kResourceCount> first_ms = NeverForAll();
   /// Minutes that start before it are those of a past that was merged: live ones do not count.
   int64_t past_until_ms = kNever;
+
+  /// A sample of the resource's usage has come at this time.
+  void BeginsAt(int64_t time_ms, Resource resource) {
+    int64_t& first = first_ms[static_cast<size_t>(resource)];
+    const int64_t minute_ms = time_ms - time_ms % kMinuteMs;
+    if (first == kNever || minute_ms < first) first = minute_ms;
+  }
+  /// What counted for `other` counts for this one now. Its history is the engine's.
+  void TakeOver(const WorkloadContainer& other) {
+    last_usage_ms = std::max(last_usage_ms, other.last_usage_ms);
+    past_until_ms = std::max(past_until_ms, other.past_until_ms);
+    for (size_t i = 0; i < kResourceCount; ++i) {
+      if (other.first_ms[i] == kNever) continue;
+      first_ms[i] =
+          first_ms[i] == kNever ? other.first_ms[i] : std::min(first_ms[i], other.first_ms[i]);
+    }
+  }
 
   static constexpr std::array<int64_t, kResourceCount> NeverForAll() {
     std::array<int64_t, kResourceCount> never{};

@@ -88,6 +88,7 @@ WorkloadContainer& NamespaceState::SharedContainer(Workload& workload, std::stri
   if (found != workload.containers.end()) return found->second;
   WorkloadContainer& container = workload.containers[std::string(name)];
   container.index = context_.containers.Take();
+  context_.usage.ContainerAdded(container.index, workload.id, name);
   context_.counters.containers_now.fetch_add(1, std::memory_order_relaxed);
   return container;
 }
@@ -165,7 +166,7 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
   for (auto& [name, container] : pod.containers) {
     WorkloadContainer& shared = SharedContainer(to, name);
     if (from.hidden) context_.usage.MergeContainer(container.container, shared.index);
-    shared.last_usage_ms = std::max(shared.last_usage_ms, container.shared->last_usage_ms);
+    shared.TakeOver(*container.shared);
     container.shared = &shared;
     container.container = shared.index;
   }
@@ -181,7 +182,7 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
     for (auto& [name, container] : from.containers) {
       WorkloadContainer& shared = SharedContainer(to, name);
       context_.usage.MergeContainer(container.index, shared.index);
-      shared.last_usage_ms = std::max(shared.last_usage_ms, container.last_usage_ms);
+      shared.TakeOver(container);
     }
     DropContainers(from);
     workloads_.erase({from.id.workload_type, from.id.workload});

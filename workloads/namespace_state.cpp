@@ -50,6 +50,7 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
   const auto found = by_hash_.find(item.series);
   if (found != by_hash_.end()) {
     index = *found;
+    if (item.may_create) context_.budget.GiveBack(1);
   } else {
     // The end of a series that was never seen makes nothing; it is what a sender says after our
     // restart.
@@ -57,11 +58,13 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
       return IsStaleMarker(sample.value);
     });
     if (only_ends) {
+      if (item.may_create) context_.budget.GiveBack(1);
       verdict.accepted += samples.size();
       return;
     }
-    index = AddSeries(item, std::min(samples.front().timestamp_ms, arrival_ms));
-    if (index == kNoSeries) {
+    // Decided at arrival: shards that ran for the last place would be a race, and a journal could
+    // not be replayed to the same end.
+    if (!item.may_create) {
       verdict.Reject(RejectReason::kSeriesLimit, samples.size());
       if (verdict.first_rejected.empty() && DecodeLabels(item.label_bytes, labels_)) {
         verdict.first_rejected = FormatLabels(labels_) + ": over the limit of " +
@@ -69,6 +72,7 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
       }
       return;
     }
+    index = AddSeries(item, std::min(samples.front().timestamp_ms, arrival_ms));
   }
   if (item.vetted) {
     context_.known.Insert(item.series, SeriesPlace(context_.shard, number_, index));
@@ -79,6 +83,18 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
 void NamespaceState::ApplyKnown(const SeriesItem& item, std::span<const Sample> samples,
                                 int64_t arrival_ms, WriteVerdict& verdict) {
   ApplyAt(item.place.series(), item, samples, arrival_ms, verdict);
+}
+
+bool NamespaceState::ApplyByHash(const SeriesItem& item, std::span<const Sample> samples,
+                                 int64_t arrival_ms, WriteVerdict& verdict) {
+  const auto found = by_hash_.find(item.series);
+  if (found == by_hash_.end()) return false;
+  const uint32_t index = *found;
+  if (item.vetted) {
+    context_.known.Insert(item.series, SeriesPlace(context_.shard, number_, index));
+  }
+  ApplyAt(index, item, samples, arrival_ms, verdict);
+  return true;
 }
 
 void NamespaceState::PrefetchSeries(uint32_t index) const {
@@ -122,7 +138,6 @@ void NamespaceState::ForgetSeries() {
 }
 
 uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
-  if (!context_.budget.TryTake()) return kNoSeries;
   uint32_t index = 0;
   if (free_series_.empty()) {
     index = static_cast<uint32_t>(series_.size());
@@ -136,6 +151,7 @@ uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
   series.hash = item.series;
   by_hash_.insert(index);
   series.source = item.source;
+  series.role = context_.sources.at(item.source).role;
   series.in_use = true;
   ++context_.source_counts[item.source].series;
   context_.counters.series_now.fetch_add(1, std::memory_order_relaxed);
@@ -177,6 +193,7 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
                                                      : ContainerUsage::Kind::kLevel);
       }
       series.usage = usage.get();
+      series.container->shared->BeginsAt(first_ms, source.resource);
       break;
     }
     case Role::kRequest:
@@ -226,7 +243,7 @@ void NamespaceState::RemoveSeries(uint32_t index) {
   by_hash_.erase(by_hash_.find(series_[index].hash));  // while the hash still stands there
   context_.known.Erase(series_[index].hash);
   Series series = std::exchange(series_[index], Series{});
-  const Role role = context_.sources.at(series.source).role;
+  const Role role = series.role;
   if (series.container != nullptr) {
     for (const Resource resource : kAllResources) {
       auto& usage = series.container->usage[static_cast<size_t>(resource)];
@@ -245,7 +262,7 @@ void NamespaceState::RemoveSeries(uint32_t index) {
     }
   }
   free_series_.push_back(index);
-  --context_.source_counts[series.source].series;
+  if (series.source != kNoSource) --context_.source_counts[series.source].series;
   context_.budget.GiveBack(1);
   context_.counters.series_now.fetch_sub(1, std::memory_order_relaxed);
   context_.counters.series_collected.fetch_add(1, std::memory_order_relaxed);
@@ -402,11 +419,18 @@ void NamespaceState::ApplyUsage(uint32_t index, const Source& source, Sample sam
 
 /// Hands the minutes in minutes_ on to the estimators.
 void NamespaceState::GiveOut(PodContainer& container, Resource resource) {
+  WorkloadContainer& shared = *container.shared;
+  uint64_t given = 0;
   for (const UsageMinute& minute : minutes_) {
-    container.shared->last_usage_ms = std::max(container.shared->last_usage_ms, minute.start_ms);
+    shared.last_usage_ms = std::max(shared.last_usage_ms, minute.start_ms);
+    if (minute.start_ms < shared.past_until_ms) continue;
     context_.usage.AddUsage(container.container, container.index, resource, minute);
+    ++given;
   }
-  context_.counters.usage_minutes.fetch_add(minutes_.size(), std::memory_order_relaxed);
+  context_.counters.usage_minutes.fetch_add(given, std::memory_order_relaxed);
+  if (given == minutes_.size()) return;
+  context_.counters.usage_minutes_before_past.fetch_add(minutes_.size() - given,
+                                                        std::memory_order_relaxed);
 }
 
 }  // namespace tidemark::workloads

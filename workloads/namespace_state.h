@@ -4,20 +4,27 @@
 //
 // State advances on sample timestamps only. Lives on one shard's thread; not thread-safe.
 
+#include <array>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "model/byte_codec.h"
+#include "model/past.h"
+#include "model/result.h"
 #include "model/sink.h"
 #include "model/workload_status.h"
 #include "workloads/entities.h"
 #include "workloads/identity.h"
+#include "workloads/past.h"
 #include "workloads/series_batch.h"
 
 namespace tidemark::workloads {
@@ -46,6 +53,29 @@ class NamespaceState {
   NamespaceState(const NamespaceState&) = delete;
   NamespaceState& operator=(const NamespaceState&) = delete;
 
+  /// Number of a saved source that the present table has no equal of.
+  static constexpr uint16_t kNoSource = 0xFFFF;
+  /// The present number of each saved source (SeriesItem::source), or kNoSource.
+  using SourceMapping = std::span<const uint16_t>;
+
+  /// Appends the whole state, with what ShardContext::usage keeps of its containers; about 450
+  /// bytes a container. Between batches only (after EndBatch). The numbers of ShardContext are not
+  /// in it: it may be restored into another shard.
+  void Save(ByteWriter& out) const;
+
+  /// The namespace that Save wrote: to the same batches it gives the same verdicts, views and bytes
+  /// as the saved one, as long as `sources` maps each source to its equal. Series of sources that
+  /// are gone are then removed as if they had been collected. Counters, budget (also beyond its
+  /// ceiling) and ShardContext::source_counts are brought up to date; ShardContext::known is not:
+  /// what is known has passed limits that may be others now.
+  ///
+  /// Total: any bytes restore or give kInvalidArgument with everything in `context` as it was.
+  /// Reads no further than its own bytes.
+  static Result<std::unique_ptr<NamespaceState>> Restore(ByteReader& in, SourceMapping sources,
+                                                         size_t number, ShardContext& context);
+  /// Cluster and name of a saved namespace, without restoring it. Reads nothing else.
+  static Result<NamespaceName> SavedName(std::string_view bytes);
+
   /// Judges and applies the samples of one series; adds to `verdict`. The namespace's time stands
   /// still until EndBatch.
   void Apply(const SeriesItem& item, std::span<const Sample> samples, int64_t arrival_ms,
@@ -54,6 +84,9 @@ class NamespaceState {
   /// The same for an item whose series stands at its place, as Holds has said.
   void ApplyKnown(const SeriesItem& item, std::span<const Sample> samples, int64_t arrival_ms,
                   WriteVerdict& verdict);
+  /// The same wherever the series stands; false, and nothing done, when it does not exist.
+  bool ApplyByHash(const SeriesItem& item, std::span<const Sample> samples, int64_t arrival_ms,
+                   WriteVerdict& verdict);
   /// Whether the series is at this place.
   bool Holds(uint32_t index, const SeriesHash& hash) const {
     return index < series_.size() && series_[index].in_use && series_[index].hash == hash;
@@ -87,6 +120,18 @@ class NamespaceState {
   /// Appends a status for each workload, and each unresolved pod, of that name.
   void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
 
+  /// All containers of exported workloads, in order.
+  void ForEachContainer(const std::function<void(const Workload&, std::string_view,
+                                                 const WorkloadContainer&)>& visit) const;
+  /// WorkloadContainer::first_ms of the container that a past is of; nullopt when there is none.
+  std::optional<std::array<int64_t, kResourceCount>> FirstMinutes(const PastContainer& of) const;
+  /// Whether usage of the container is known from before the end of this past.
+  bool ReachesInto(const PastContainer& past) const;
+  /// Puts a past before what is here; makes the workload where it is not. False, and nothing
+  /// changed, when usage is known from before its end. Takes effect on time with EndBatch.
+  bool MergePast(const PastContainer& past);
+
+  size_t pod_count() const { return pods_.size(); }
   size_t workload_count() const { return workloads_.size(); }
   size_t series_count() const { return by_hash_.size(); }
 
@@ -97,6 +142,8 @@ class NamespaceState {
     uint32_t references = 0;  // series that point here
   };
   struct PodsOfWorkload;
+  class Saver;
+  class Restorer;
   /// A container of which no series lives, and when to close its last minute.
   struct PendingFlush {
     PodContainer* container;
@@ -115,7 +162,8 @@ class NamespaceState {
     std::unique_ptr<WorkloadKey> object;  // what it tells of: a ReplicaSet, a Job, a workload's
                                           // replicas; of a pod's owner: kind and name
     ContainerUsage::PartKey part;
-    uint16_t source = 0;
+    uint16_t source = 0;      // kNoSource only while it is being restored and removed
+    Role role = Role::kNone;  // of its source
     bool stale = false;
     bool in_use = false;
   };

@@ -44,6 +44,27 @@ void OwnerGraph::ForgetJob(std::string_view job, uint32_t series) {
   if (found != jobs_.end() && found->second.series == series) jobs_.erase(found);
 }
 
+const Owner* OwnerGraph::OwnerBy(const Entries& entries, std::string_view name, uint32_t series) {
+  const auto found = entries.find(name);
+  return found != entries.end() && found->second.series == series ? &found->second.owner : nullptr;
+}
+
+const Owner* OwnerGraph::ReplicaSetOwnerBy(std::string_view replicaset, uint32_t series) const {
+  return OwnerBy(replicasets_, replicaset, series);
+}
+
+const Owner* OwnerGraph::JobOwnerBy(std::string_view job, uint32_t series) const {
+  return OwnerBy(jobs_, job, series);
+}
+
+bool OwnerGraph::AddReplicaSetOwner(std::string_view replicaset, Owner owner, uint32_t series) {
+  return replicasets_.emplace(std::string(replicaset), Entry{std::move(owner), series}).second;
+}
+
+bool OwnerGraph::AddJobOwner(std::string_view job, Owner owner, uint32_t series) {
+  return jobs_.emplace(std::string(job), Entry{std::move(owner), series}).second;
+}
+
 std::optional<ResolvedOwner> OwnerGraph::ResolveThrough(const Entries& entries,
                                                         const Owner& owner) {
   const auto found = entries.find(owner.name);

@@ -38,6 +38,13 @@ class OwnerGraph {
   void ForgetReplicaSet(std::string_view replicaset, uint32_t series);
   void ForgetJob(std::string_view job, uint32_t series);
 
+  /// What `series` says of a ReplicaSet or Job; null unless the entry is its own.
+  const Owner* ReplicaSetOwnerBy(std::string_view replicaset, uint32_t series) const;
+  const Owner* JobOwnerBy(std::string_view job, uint32_t series) const;
+  /// As SetReplicaSetOwner and SetJobOwner, but false, and nothing changed, when there is an entry.
+  bool AddReplicaSetOwner(std::string_view replicaset, Owner owner, uint32_t series);
+  bool AddJobOwner(std::string_view job, Owner owner, uint32_t series);
+
   /// The workload of a pod with this owner. nullopt while a link is missing and `waited` is false;
   /// then the fallback: a ReplicaSet's name less the pod-template-hash (a Deployment), else the
   /// direct owner. Types follow kubernetes-mixin: no owner = barepod, owner Node = staticpod; any
@@ -50,6 +57,7 @@ class OwnerGraph {
     uint32_t series;
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
+  static const Owner* OwnerBy(const Entries& entries, std::string_view name, uint32_t series);
   static std::optional<ResolvedOwner> ResolveThrough(const Entries& entries, const Owner& owner);
 
   Entries replicasets_;

@@ -7,8 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "model/byte_codec.h"
 #include "model/counters.h"
+#include "model/result.h"
 #include "model/sample.h"
+#include "model/workload_id.h"
 #include "workloads/known_series.h"
 #include "workloads/sources.h"
 #include "workloads/usage.h"
@@ -18,16 +21,21 @@ namespace tidemark::workloads {
 /// One series of a batch. The label bytes live until the batch is applied.
 struct SeriesItem {
   SeriesHash series;
-  /// Where the series was when the request was read; it may be gone from there. None: not known
-  /// then. Without a place, and only then, `name_space` and `source` are set.
+  /// Where the series was when the request was read; it may be gone from there. Only a hint for
+  /// items `by_hash`.
   SeriesPlace place;
-  uint64_t name_space = 0;  ///< hash of cluster and namespace
-  std::string_view label_bytes;
-  uint32_t first_sample = 0;  ///< into SeriesBatch::samples
+  uint64_t name_space = 0;       ///< hash of cluster and namespace
+  std::string_view label_bytes;  ///< empty when a journal gave the item by its hash
+  uint32_t first_sample = 0;     ///< into SeriesBatch::samples
   uint32_t sample_count = 0;
   uint16_t source = 0;        ///< into the SourceTable
   bool from_ha_pair = false;  ///< IncomingSeries::from_ha_pair; decided before the journal
   bool vetted = false;        ///< IncomingSeries::vetted
+  /// The journal names the series by its hash alone: it takes the samples where it stands, and
+  /// makes nothing where it does not. Else `source` is set, and the series is made where needed.
+  bool by_hash = false;
+  /// A place under the ceiling on series was taken for it (SeriesBudget), in case it is new.
+  bool may_create = false;
 };
 
 /// Everything one request has for one shard, in the order of the request.
@@ -47,6 +55,8 @@ class SeriesBudget {
     count_.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
+  /// Takes what was decided before, or is there already, beyond the ceiling too.
+  void Take(int64_t count) { count_.fetch_add(count, std::memory_order_relaxed); }
   void GiveBack(int64_t count) { count_.fetch_sub(count, std::memory_order_relaxed); }
   /// True when a tenth or less is left.
   bool IsScarce() const { return count() >= max_series_ - max_series_ / 10; }
@@ -86,6 +96,27 @@ class UsageSink {
   virtual void MergeContainer(uint32_t from, uint32_t into) = 0;
   virtual void RemoveContainer(uint32_t container) = 0;
   virtual void RemoveInstance(uint32_t instance) = 0;
+  /// A container of a workload has come to be. The private workload of a pod whose owner is not
+  /// known has no type.
+  virtual void ContainerAdded(uint32_t container, const WorkloadId& workload,
+                              std::string_view name) {
+    static_cast<void>(container);
+    static_cast<void>(workload);
+    static_cast<void>(name);
+  }
+
+  // What is kept under a number, as bytes. The number is not among them, and nothing kept is bytes
+  // too, so that what is saved under one number can be restored under another.
+
+  virtual void SaveContainer(uint32_t container, ByteWriter& out) const = 0;
+  virtual void SaveInstance(uint32_t instance, ByteWriter& out) const = 0;
+  /// Reads what SaveContainer wrote; nothing may be kept under the number before. An error: the
+  /// bytes are no such thing, and nothing is kept.
+  virtual Result<void> RestoreContainer(uint32_t container, ByteReader& in) = 0;
+  virtual Result<void> RestoreInstance(uint32_t instance, ByteReader& in) = 0;
+  /// Reads what SaveContainer wrote and adds it to what is kept under the number, if anything is.
+  /// All or nothing.
+  virtual Result<void> MergeSaved(uint32_t container, ByteReader& in) = 0;
 };
 
 /// What has come in for one source.

@@ -1,6 +1,7 @@
 #include "workloads/sources.h"
 
 #include <array>
+#include <charconv>
 #include <unordered_set>
 #include <utility>
 
@@ -168,6 +169,34 @@ std::vector<Source> DefaultSources() {
       DeviceUsage("DCGM_FI_DEV_GPU_UTIL", Resource::kGpuUtilization, 0.01),
       DeviceUsage("DCGM_FI_DEV_FB_USED", Resource::kGpuMemory, 1024.0 * 1024.0),
   };
+}
+
+std::string Fingerprint(const Source& source) {
+  std::string text;
+  // Each with its length before it, so that no two lists of texts read alike.
+  const auto add = [&text](std::string_view field) {
+    text += std::to_string(field.size());
+    text += ':';
+    text += field;
+    text += ' ';
+  };
+  const auto name = [&](std::string_view what) { text.append(what).append("="); };
+  name("metric"), add(source.metric);
+  name("role"), add(ToString(source.role));
+  name("resource"), add(ResourceName(source.resource));
+  name("selector"), add(source.selector.text());
+  name("cluster"), add(source.labels.cluster);
+  name("namespace"), add(source.labels.name_space);
+  name("pod"), add(source.labels.pod);
+  name("container"), add(source.labels.container);
+  name("workload"), add(source.labels.workload);
+  name("workload_type"), add(source.workload_type);
+  for (const std::string& label : source.part_labels) name("part"), add(label);
+  std::array<char, 32> scale{};
+  const auto end = std::to_chars(scale.data(), scale.data() + scale.size(), source.scale,
+                                 std::chars_format::hex);
+  name("scale"), add(std::string_view(scale.data(), end.ptr));
+  return text;
 }
 
 SourceTable::SourceTable(const std::vector<Source>& extra) {

@@ -86,6 +86,10 @@ struct Source {
   double scale = 1;
 };
 
+/// A text that is the same for two sources exactly when all their fields are: what is saved under
+/// the one may be restored under the other. Stable across versions as long as the fields are.
+std::string Fingerprint(const Source& source);
+
 /// The default table: cAdvisor, kube-state-metrics, process-exporter and DCGM exporter, in the
 /// order in which status shows it.
 std::vector<Source> DefaultSources();

@@ -8,9 +8,12 @@
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <vector>
 
+#include "model/byte_codec.h"
 #include "model/sample.h"
 
 namespace tidemark::workloads {
@@ -77,6 +80,20 @@ class ContainerUsage {
   /// Closes what is open, unless a part lives again.
   void Flush(std::vector<UsageMinute>& closed, uint64_t& dropped);
 
+  /// What a series that leads a part tells of itself.
+  struct Leader {
+    PartKey key;
+    int64_t last_ms = kNever;
+    double last_value = 0;
+  };
+  /// Null when the series does not exist or tells another usage.
+  using LeaderOf = std::function<const Leader*(uint32_t series)>;
+  /// Appends the whole state; times as distances to `base_ms`.
+  void Save(ByteWriter& out, int64_t base_ms, const LeaderOf& leader_of) const;
+  /// What Save wrote. Null, and the reader failed, when the bytes are no such thing.
+  static std::unique_ptr<ContainerUsage> Restore(ByteReader& in, int64_t base_ms,
+                                                 const LeaderOf& leader_of);
+
   /// Time of the newest sample of any part; kNever without one.
   int64_t last_ms() const { return last_ms_; }
   /// Bytes on the heap.
@@ -100,6 +117,7 @@ class ContainerUsage {
     boost::container::small_vector<OpenMinute, 2> open;
   };
 
+  bool RestorePart(ByteReader& in, int64_t base_ms, const LeaderOf& leader_of, Part& part) const;
   bool LeaderIsGone(const Part& part, int64_t now_ms) const;
   /// True when a living part tells the same usage in another shape.
   bool HasRival(const PartKey& key, int64_t now_ms) const;

@@ -1,0 +1,105 @@
+#include "engine/checkpointer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <utility>
+#include <vector>
+
+#include "model/log.h"
+
+namespace tidemark::engine {
+namespace {
+
+/// Blocks that a shard writes in one go: some milliseconds, in which its batches wait.
+constexpr size_t kBytesAtOnce = 512U << 10;
+/// After a failure the next attempt comes sooner, so that the journal does not grow for long.
+constexpr int64_t kRetryMs = 15'000;
+
+}  // namespace
+
+Checkpointer::Checkpointer(Parts parts) : parts_(std::move(parts)) {}
+
+Checkpointer::~Checkpointer() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Checkpointer::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Checkpointer::Run() {
+  int64_t wait_ms = parts_.interval_ms;
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, std::chrono::milliseconds(wait_ms), [this] { return stopping_; })) {
+    lock.unlock();
+    const bool written = Write().has_value();
+    // A checkpoint takes a core for a while: never more than a tenth of the time.
+    const int64_t took_ms = parts_.counters.last_checkpoint_duration_ms_now.load();
+    wait_ms = written ? std::max(parts_.interval_ms, 10 * took_ms)
+                      : std::min(parts_.interval_ms, kRetryMs);
+    lock.lock();
+  }
+}
+
+Result<void> Checkpointer::Write() {
+  const std::scoped_lock one_at_a_time(writing_);
+  const auto began = std::chrono::steady_clock::now();
+  const auto written = WriteBlocks();
+  if (!written) {
+    Log(LogLevel::kError, "a checkpoint could not be written; the journal is kept until one is",
+        {{"err", written.error().message}});
+    return tl::unexpected(written.error());
+  }
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - began);
+  parts_.counters.last_checkpoint_ms = written->created_ms;
+  parts_.counters.last_checkpoint_bytes_now = static_cast<int64_t>(written->bytes);
+  parts_.counters.last_checkpoint_duration_ms_now = took.count();
+  Log(LogLevel::kDebug, "checkpoint written",
+      {{"number", std::to_string(written->number)},
+       {"journal_number", std::to_string(written->journal_number)},
+       {"bytes", std::to_string(written->bytes)},
+       {"duration_ms", std::to_string(took.count())}});
+  // The older of two must be good for a recovery too.
+  const auto kept = parts_.store.Checkpoints();
+  if (kept.size() < 2) return {};
+  uint64_t needed_after = written->journal_number;
+  for (const storage::CheckpointInfo& one : kept) {
+    needed_after = std::min(needed_after, one.journal_number);
+  }
+  if (auto trimmed = parts_.store.Trim(needed_after); !trimmed) {
+    LogOncePerMinute("trim", LogLevel::kWarn, "the journal could not be trimmed",
+                     {{"err", trimmed.error().message}});
+  }
+  return {};
+}
+
+Result<storage::CheckpointInfo> Checkpointer::WriteBlocks() {
+  // Whatever was pushed up to here stands in the shards' queues before what follows.
+  const uint64_t number = parts_.line.last_pushed();
+  auto writer = parts_.store.BeginCheckpoint(number);
+  if (!writer) return tl::unexpected(writer.error());
+  if (auto added = (*writer)->Add(parts_.head()); !added) return tl::unexpected(added.error());
+  for (const auto& shard : parts_.shards) {
+    size_t next = 0;
+    for (bool more = true; more;) {
+      std::vector<std::string> blocks;
+      std::promise<bool> saved;
+      shard->Post(
+          [&](Shard& self) { saved.set_value(self.Save(next, number, kBytesAtOnce, blocks)); });
+      more = saved.get_future().get();
+      for (const std::string& block : blocks) {
+        if (auto added = (*writer)->Add(block); !added) return tl::unexpected(added.error());
+      }
+    }
+  }
+  return (*writer)->Finish();
+}
+
+}  // namespace tidemark::engine

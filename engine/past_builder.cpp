@@ -1,0 +1,225 @@
+#include "engine/past_builder.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "engine/journal_record.h"
+#include "model/byte_codec.h"
+#include "workloads/identity.h"
+
+namespace tidemark::engine {
+namespace {
+
+/// What a series and the histograms of a container take, about.
+constexpr uint64_t kBytesPerSeries = 500;
+constexpr uint64_t kBytesPerContainer = 3000;
+
+}  // namespace
+
+/// A history that takes of each container only the minutes before what is known of it already, and
+/// remembers which those were.
+class PastBuilder::CutHistory final : public workloads::UsageSink {
+ public:
+  using Minutes = std::array<workloads::PastContainer::Minutes, kResourceCount>;
+
+  CutHistory(const Options& options, const Addressing& addressing, int64_t end_ms, PastEnds ends)
+      : history_(options), addressing_(addressing), end_ms_(end_ms), ends_(std::move(ends)) {}
+
+  void ContainerAdded(uint32_t container, const WorkloadId& workload,
+                      std::string_view name) override {
+    Kept& kept = KeptOf(container);
+    kept = Kept{};
+    kept.ends.fill(end_ms_);
+    if (workload.workload_type.empty()) return;  // nobody knows yet whose it is
+    const auto known = ends_.find({addressing_.HashNamespace(workload.cluster, workload.name_space),
+                                   workload.workload_type, workload.workload, std::string(name)});
+    if (known == ends_.end()) return;
+    for (size_t i = 0; i < kResourceCount; ++i) {
+      if (known->second[i] != workloads::kNever) {
+        kept.ends[i] = std::min(kept.ends[i], known->second[i]);
+      }
+    }
+  }
+
+  void AddUsage(uint32_t container, uint32_t instance, Resource resource,
+                workloads::UsageMinute minute) override {
+    const auto slot = static_cast<size_t>(resource);
+    Kept& kept = KeptOf(container);
+    if (minute.start_ms + workloads::kMinuteMs > kept.ends[slot]) return;
+    auto& minutes = kept.minutes[slot];
+    const bool first = minutes.count++ == 0;
+    minutes.from_ms = first ? minute.start_ms : std::min(minutes.from_ms, minute.start_ms);
+    minutes.until_ms = std::max(minutes.until_ms, minute.start_ms + workloads::kMinuteMs);
+    history_.AddUsage(container, instance, resource, minute);
+  }
+
+  /// The minutes of a pod from before its owner was known. Where they reach beyond the end of their
+  /// workload's past they are lost: they cannot be taken apart any more.
+  void MergeContainer(uint32_t from, uint32_t into) override {
+    const Minutes gone = KeptOf(from).minutes;  // a copy: the next line may move them
+    Kept& target = KeptOf(into);
+    for (size_t i = 0; i < kResourceCount; ++i) {
+      if (gone[i].count > 0 && gone[i].until_ms > target.ends[i]) return;
+    }
+    history_.MergeContainer(from, into);
+    for (size_t i = 0; i < kResourceCount; ++i) {
+      auto& minutes = target.minutes[i];
+      if (gone[i].count == 0) continue;
+      minutes.from_ms =
+          minutes.count == 0 ? gone[i].from_ms : std::min(minutes.from_ms, gone[i].from_ms);
+      minutes.until_ms = std::max(minutes.until_ms, gone[i].until_ms);
+      minutes.count += gone[i].count;
+    }
+  }
+
+  void RemoveContainer(uint32_t container) override {
+    KeptOf(container) = Kept{};
+    history_.RemoveContainer(container);
+  }
+  void RemoveInstance(uint32_t instance) override { history_.RemoveInstance(instance); }
+
+  void SaveContainer(uint32_t container, ByteWriter& out) const override {
+    history_.SaveContainer(container, out);
+  }
+  void SaveInstance(uint32_t instance, ByteWriter& out) const override {
+    history_.SaveInstance(instance, out);
+  }
+  Result<void> RestoreContainer(uint32_t container, ByteReader& in) override {
+    return history_.RestoreContainer(container, in);
+  }
+  Result<void> RestoreInstance(uint32_t instance, ByteReader& in) override {
+    return history_.RestoreInstance(instance, in);
+  }
+  Result<void> MergeSaved(uint32_t container, ByteReader& in) override {
+    return history_.MergeSaved(container, in);
+  }
+
+  const Minutes& MinutesOf(uint32_t container) { return KeptOf(container).minutes; }
+
+ private:
+  struct Kept {
+    std::array<int64_t, kResourceCount> ends{};
+    Minutes minutes{};
+  };
+  Kept& KeptOf(uint32_t container) {
+    if (container >= kept_.size()) kept_.resize(container + 1);
+    return kept_[container];
+  }
+
+  RequestHistory history_;
+  const Addressing& addressing_;
+  const int64_t end_ms_;
+  const PastEnds ends_;
+  std::vector<Kept> kept_;  // by container
+};
+
+PastBuilder::PastBuilder(const Options& options, const Addressing& addressing,
+                         const std::vector<NamespaceName>& of, int64_t end_ms, PastEnds ends,
+                         Commit commit)
+    : addressing_(addressing),
+      end_ms_(end_ms - end_ms % workloads::kMinuteMs),
+      commit_(std::move(commit)),
+      budget_(options.max_series),
+      history_(std::make_unique<CutHistory>(options, addressing, end_ms_, std::move(ends))),
+      context_{addressing.sources, *history_, budget_, counters_, known_, 0} {
+  context_.source_counts.resize(addressing.sources.size());
+  for (const NamespaceName& name : of) {
+    Resident& resident = namespaces_[addressing.HashNamespace(name.cluster, name.name_space)];
+    resident.name = name;
+    resident.state =
+        std::make_unique<workloads::NamespaceState>(name.cluster, name.name_space, 0, context_);
+  }
+}
+
+PastBuilder::~PastBuilder() = default;
+
+void PastBuilder::Add(const IncomingSeries& series) {
+  workloads::SeriesItem item;
+  if (series.samples.empty()) return;
+  const auto samples = static_cast<uint32_t>(
+      std::count_if(series.samples.begin(), series.samples.end(),
+                    [this](const Sample& sample) { return sample.timestamp_ms < end_ms_; }));
+  verdict_.Ignore(IgnoreReason::kLate, series.samples.size() - samples);
+  if (samples == 0) return;
+  if (!AddressByLabels(addressing_, series.labels, item)) {
+    verdict_.Ignore(IgnoreReason::kNoRole, samples);
+    return;
+  }
+  if (!namespaces_.contains(item.name_space)) {
+    verdict_.Ignore(IgnoreReason::kNoContainer, samples);
+    return;
+  }
+  item.series = addressing_.HashSeries(series.label_bytes);
+  item.label_bytes = series.label_bytes;
+  item.first_sample = static_cast<uint32_t>(samples_.size());
+  item.sample_count = samples;
+  slice_.push_back(item);
+  for (const Sample& sample : series.samples) {
+    if (sample.timestamp_ms < end_ms_) samples_.push_back(sample);
+  }
+}
+
+WriteVerdict PastBuilder::ApplySlice() {
+  WriteVerdict verdict = std::exchange(verdict_, {});
+  std::vector<workloads::NamespaceState*> touched;
+  for (workloads::SeriesItem& item : slice_) {
+    workloads::NamespaceState& state = *namespaces_.at(item.name_space).state;
+    item.may_create = budget_.TryTake();
+    state.Apply(item, std::span(samples_).subspan(item.first_sample, item.sample_count),
+                std::numeric_limits<int64_t>::max(), verdict);
+    if (state.Touch()) touched.push_back(&state);
+  }
+  for (workloads::NamespaceState* const state : touched) state->EndBatch();
+  slice_.clear();
+  samples_.clear();
+  return verdict;
+}
+
+uint64_t PastBuilder::MemoryBytes() const {
+  return static_cast<uint64_t>(std::max<int64_t>(0, counters_.series_now.load())) *
+             kBytesPerSeries +
+         static_cast<uint64_t>(std::max<int64_t>(0, counters_.containers_now.load())) *
+             kBytesPerContainer;
+}
+
+std::shared_ptr<const PastRecord> PastBuilder::Record(std::string_view cursor) {
+  std::vector<PastRecord::Namespace> namespaces;
+  std::vector<std::vector<std::string>> histories;
+  for (auto& [hash, resident] : namespaces_) {
+    resident.state->ForgetSeries();  // closes what is open
+    PastRecord::Namespace& one = namespaces.emplace_back();
+    one.hash = hash;
+    one.cluster = resident.name.cluster;
+    one.name = resident.name.name_space;
+    std::vector<std::string>& bytes = histories.emplace_back();
+    resident.state->ForEachContainer([&](const workloads::Workload& workload, std::string_view name,
+                                         const workloads::WorkloadContainer& container) {
+      workloads::PastContainer past;
+      past.minutes = history_->MinutesOf(container.index);
+      const bool any = std::any_of(past.minutes.begin(), past.minutes.end(),
+                                   [](const auto& minutes) { return minutes.count > 0; });
+      if (!any) return;
+      past.workload_type = workload.id.workload_type;
+      past.workload = workload.id.workload;
+      past.container = name;
+      ByteWriter writer(bytes.emplace_back());
+      history_->SaveContainer(container.index, writer);
+      one.containers.push_back(past);
+    });
+    for (size_t i = 0; i < bytes.size(); ++i) one.containers[i].history = bytes[i];
+  }
+  std::string record;
+  PastRecord::Encode(namespaces, cursor, record);
+  auto decoded = PastRecord::Decode(std::move(record));
+  return decoded ? *decoded : nullptr;
+}
+
+Result<PastOutcome> PastBuilder::Merge(std::string_view cursor) {
+  if (!record_) record_ = Record(cursor);
+  if (!record_) return Fail(ErrorCode::kInternal, "a past cannot be written down");
+  return commit_(record_);
+}
+
+}  // namespace tidemark::engine

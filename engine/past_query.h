@@ -1,0 +1,24 @@
+#pragma once
+// What a back-fill asks of the engine before it begins. Free functions; those with a shard run on
+// its thread.
+
+#include <vector>
+
+#include "engine/past_builder.h"
+#include "engine/shard.h"
+#include "model/past.h"
+#include "workloads/sources.h"
+
+namespace tidemark::engine {
+
+/// The metrics of a table that a past is made of: usage, and who owns what.
+std::vector<PastMetric> PastMetrics(const workloads::SourceTable& sources);
+
+/// Where the pasts of these namespaces have to end, as far as they live on this shard.
+PastEnds FindPastEnds(const Shard& shard, const Addressing& addressing,
+                      const std::vector<NamespaceName>& of);
+
+/// Whether usage of any of the containers is known from before the end of this past.
+bool IsOvertaken(const PastRecord::Namespace& past, const Shard& shard);
+
+}  // namespace tidemark::engine

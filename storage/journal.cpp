@@ -1,0 +1,457 @@
+#include "storage/journal.h"
+
+#include <rocksdb/write_batch.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "model/log.h"
+#include "storage/files.h"
+#include "storage/frame.h"
+
+namespace tidemark::storage {
+namespace {
+
+using Lock = std::lock_guard<std::mutex>;
+using Shared = std::shared_lock<std::shared_mutex>;
+
+constexpr std::chrono::milliseconds kMendEvery{500};
+/// What a record costs on disk beside its payload, about.
+constexpr uint64_t kRecordOverhead = 64;
+
+rocksdb::WriteOptions Synced(bool sync) {
+  rocksdb::WriteOptions options;
+  options.sync = sync;
+  return options;
+}
+
+Result<void> MakeDirectory(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return SystemError("make", path, errno);
+  return {};
+}
+
+}  // namespace
+
+Journal::Journal(const Options& options, StorageCounters& counters)
+    : options_(options),
+      directory_(options.path + "/journal"),
+      counters_(counters),
+      space_(options.path, options.min_free_bytes, counters) {}
+
+Journal::~Journal() {
+  if (sync_thread_.joinable()) {
+    sync_thread_.request_stop();
+    sync_thread_.join();
+    SyncNow();
+  }
+}
+
+Result<std::unique_ptr<Journal>> Journal::Open(const Options& options, bool create, uint64_t floor,
+                                               StorageCounters& counters) {
+  std::unique_ptr<Journal> journal(new Journal(options, counters));
+  auto opened = options.read_only ? journal->Look() : journal->OpenFirst(create);
+  if (!opened) return tl::unexpected(opened.error());
+  rocksdb::DB& db = *journal->database_.db;
+  journal->facts_ = ReadFacts(db);
+  const JournalFacts& facts = journal->facts_;
+  const uint64_t last = LastRecord(db);
+  journal->previous_ = std::max(last, facts.trimmed);
+  journal->last_ = std::max({last, facts.trimmed, facts.highest, floor});
+  journal->first_ = FirstRecord(db, facts);
+  counters.journal_first_number_now = static_cast<int64_t>(journal->first_.load());
+  counters.journal_last_number_now = static_cast<int64_t>(journal->last_.load());
+  journal->MeasureBytes();
+  journal->space_.Look();
+  if (!options.read_only && options.sync == SyncMode::kInterval) {
+    journal->sync_thread_ =
+        std::jthread([raw = journal.get()](const std::stop_token& stop) { raw->SyncLoop(stop); });
+  }
+  return journal;
+}
+
+Result<void> Journal::OpenFirst(bool create) {
+  const std::string fresh = directory_ + ".new";
+  if (create) {
+    if (auto made = MakeDirectory(directory_); !made) return made;
+  } else if (!Exists(directory_) && Exists(fresh)) {
+    // The end of Rebuild was interrupted between its two renames.
+    if (auto renamed = RenameDurably(fresh, directory_); !renamed) return renamed;
+  }
+  if (auto removed = RemoveAll(fresh); !removed) return removed;
+
+  auto status =
+      OpenDatabase(directory_, create ? OpenMode::kCreate : OpenMode::kExisting, database_);
+  if (status.IsNoSpace() && !create) {
+    status = OpenDatabase(directory_, OpenMode::kInPlace, database_);
+  }
+  if (status.ok()) {
+    CountLosses();
+    return {};
+  }
+  if (status.IsCorruption() || status.IsPathNotFound()) {
+    // Records that can still be read may be what a checkpoint lacks: Replay decides.
+    if (OpenDatabase(directory_, OpenMode::kSalvage, database_).ok()) {
+      salvaged_ = true;
+      CountLosses();
+      Log(LogLevel::kWarn, "the journal is damaged; what is readable will be kept",
+          {{"directory", directory_}, {"text", status.ToString()}});
+      return {};
+    }
+  }
+  return DatabaseError(directory_,
+                       status.IsNoSpace()
+                           ? "no room to open the journal, free some"
+                           : "the journal cannot be opened and was left as it is; put it back from "
+                             "a backup, or move the whole store away to begin anew",
+                       status);
+}
+
+Result<void> Journal::Look() {
+  // A writer may replace files while they are opened: then it is tried again.
+  rocksdb::Status status;
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    status = OpenDatabase(directory_, OpenMode::kLook, database_);
+    if (status.ok()) return {};
+  }
+  if (OpenDatabase(directory_, OpenMode::kSalvage, database_).ok()) return {};
+  return DatabaseError(directory_, "the journal cannot be opened", status);
+}
+
+void Journal::CountLosses() {
+  for (const WalWatch::Loss& loss : database_.watch->Losses()) {
+    counters_.journal_bytes_dropped.fetch_add(loss.bytes, std::memory_order_relaxed);
+    Log(LogLevel::kWarn, "part of the journal is torn or damaged and was left out",
+        {{"file", directory_ + "/" + loss.file},
+         {"bytes", std::to_string(loss.bytes)},
+         {"of", std::to_string(loss.of_bytes)}});
+  }
+}
+
+Result<uint64_t> Journal::Append(std::span<const std::string_view> records) {
+  const Lock lock(append_mutex_);
+  const uint64_t first = last_.load(std::memory_order_relaxed) + 1;
+  if (records.empty()) return first;
+  uint64_t bytes = 0;
+  for (const std::string_view record : records) {
+    if (record.size() > kMaxRecordBytes) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  directory_ + ": a record of " + std::to_string(record.size()) +
+                      " bytes, allowed: at most " + std::to_string(kMaxRecordBytes));
+    }
+    bytes += record.size();
+  }
+  const auto failed = [&](Error error) {
+    counters_.journal_append_failures.fetch_add(1, std::memory_order_relaxed);
+    LogOncePerMinute("append", LogLevel::kError, "append to the journal failed",
+                     {{"error", error.message}});
+    return tl::unexpected(std::move(error));
+  };
+  const uint64_t size = bytes + records.size() * kRecordOverhead;
+  if (auto room = space_.Admit(size); !room) return failed(room.error());
+  if (broken_.load(std::memory_order_acquire)) {
+    if (auto mended = Mend(); !mended) return failed(mended.error());
+  }
+
+  rocksdb::WriteBatch batch(size);
+  rocksdb::Status status;
+  const uint64_t last = first + records.size() - 1;
+  // Those of a refused append must not come back behind these.
+  if (ghosts_ >= first) status = batch.DeleteRange(RecordKey(first), RecordKey(ghosts_ + 1));
+  uint64_t previous = previous_;
+  for (size_t i = 0; i < records.size() && status.ok(); ++i) {
+    const RecordKey key(first + i);
+    const std::string head = FrameHead(first + i, previous, records[i]);
+    const rocksdb::Slice key_part = key;
+    const std::array<rocksdb::Slice, 2> parts = {
+        rocksdb::Slice(head), rocksdb::Slice(records[i].data(), records[i].size())};
+    status = batch.Put(rocksdb::SliceParts(&key_part, 1), rocksdb::SliceParts(parts.data(), 2));
+    previous = first + i;
+  }
+  const bool sync = options_.sync == SyncMode::kAlways;
+  if (status.ok()) {
+    const Shared shared(database_mutex_);
+    if (salvaged_) {
+      return failed({ErrorCode::kIo, directory_ + ": is damaged and has to be replayed first"});
+    }
+    status = database_.db->Write(Synced(sync), &batch);
+  }
+  if (!status.ok()) {
+    ghosts_ = std::max(ghosts_, last);
+    broken_.store(true, std::memory_order_release);
+    return failed(Refused("cannot append", status));
+  }
+  ghosts_ = 0;
+  resumed_ = false;
+  previous_ = last;
+  if (!sync) unsynced_.store(true, std::memory_order_release);
+  last_.store(last, std::memory_order_release);
+  uint64_t none = 0;
+  if (first_.compare_exchange_strong(none, first)) {
+    counters_.journal_first_number_now.store(static_cast<int64_t>(first));
+  }
+  counters_.journal_last_number_now.store(static_cast<int64_t>(last), std::memory_order_relaxed);
+  counters_.journal_bytes_now.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
+  counters_.journal_records.fetch_add(records.size(), std::memory_order_relaxed);
+  counters_.journal_payload_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  counters_.journal_appends.fetch_add(1, std::memory_order_relaxed);
+  if (sync) counters_.journal_syncs.fetch_add(1, std::memory_order_relaxed);
+  return first;
+}
+
+Error Journal::Refused(std::string_view what, const rocksdb::Status& status) {
+  Error error = DatabaseError(directory_, what, status).value();
+  if (const int64_t free = space_.Look(); free >= 0) {
+    error.message += " (" + std::to_string(free) + " bytes are free)";
+  }
+  return error;
+}
+
+Result<void> Journal::Mend() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - mended_at_ < kMendEvery) {
+    return Fail(ErrorCode::kUnavailable,
+                directory_ + ": takes no writes after an error of the disk; tried again shortly");
+  }
+  mended_at_ = now;
+  {
+    const Shared shared(database_mutex_);
+    // Writes what memory holds to a table and begins a new log.
+    if (database_.db != nullptr && !resumed_ && database_.db->Resume().ok()) {
+      resumed_ = true;
+      broken_.store(false, std::memory_order_release);
+      return {};
+    }
+  }
+  if (auto opened = Reopen(); !opened) return opened;
+  resumed_ = false;
+  broken_.store(false, std::memory_order_release);
+  Log(LogLevel::kInfo, "the journal takes writes again", {{"directory", directory_}});
+  return {};
+}
+
+Result<void> Journal::Reopen() {
+  const std::unique_lock<std::shared_mutex> exclusive(database_mutex_);
+  const auto status = OpenDatabase(directory_, OpenMode::kInPlace, database_);
+  if (!status.ok()) return tl::unexpected(Refused("cannot be opened again", status));
+  // What was written but not yet synced lies in logs that RocksDB does not sync any more.
+  const auto names = Names(directory_);
+  if (!names) return tl::unexpected(names.error());
+  for (const std::string& name : *names) {
+    if (!name.ends_with(".log")) continue;
+    if (auto synced = SyncPath(directory_ + "/" + name); !synced) return synced;
+  }
+  return {};
+}
+
+Result<ReplayOutcome> Journal::Replay(
+    uint64_t after, const std::function<Result<void>(uint64_t, std::string_view)>& take) {
+  const Lock lock(append_mutex_);
+  ReplayOutcome outcome;
+  auto end = WalkRecords(*database_.db, facts_, after,
+                         [&](uint64_t number, std::string_view, std::string_view payload) {
+                           return take(number, payload);
+                         });
+  if (!end) return tl::unexpected(end.error());
+  outcome.records = end->records;
+  outcome.bytes = end->bytes;
+  outcome.last_number = end->records > 0 ? end->last : after;
+  outcome.damage = end->damage;
+  if (options_.read_only) return outcome;
+  if (!end->damage.empty() || salvaged_) {
+    if (auto out = TakeOut(*end, after, outcome); !out) return tl::unexpected(out.error());
+  }
+  return outcome;
+}
+
+Result<void> Journal::TakeOut(const WalkEnd& end, uint64_t after, ReplayOutcome& outcome) {
+  const uint64_t there = LastRecord(*database_.db);
+  outcome.dropped_records = there > end.last ? there - end.last : 0;
+  uint64_t bytes = 0;
+  const std::unique_ptr<rocksdb::Iterator> it(database_.db->NewIterator(rocksdb::ReadOptions()));
+  for (it->Seek(RecordKey(end.last + 1)); it->Valid(); it->Next()) bytes += it->value().size();
+  counters_.journal_records_dropped.fetch_add(outcome.dropped_records, std::memory_order_relaxed);
+  counters_.journal_bytes_dropped.fetch_add(bytes, std::memory_order_relaxed);
+  if (!end.damage.empty()) {
+    Log(LogLevel::kWarn, "the journal is damaged; what is behind the damage was left out",
+        {{"directory", directory_},
+         {"damage", end.damage},
+         {"records", std::to_string(outcome.dropped_records)},
+         {"bytes", std::to_string(bytes)}});
+  }
+  last_.store(std::max(last_.load(), there));
+  auto done =
+      salvaged_ || end.unreadable ? Rebuild(after, end.last) : DeleteBehind(end.last, there);
+  if (!done) return done;
+  previous_ = std::max(LastRecord(*database_.db), facts_.trimmed);
+  first_ = FirstRecord(*database_.db, facts_);
+  counters_.journal_first_number_now = static_cast<int64_t>(first_.load());
+  counters_.journal_last_number_now = static_cast<int64_t>(last_.load());
+  MeasureBytes();
+  return {};
+}
+
+Result<void> Journal::DeleteBehind(uint64_t last_good, uint64_t last_there) {
+  facts_.highest = last_.load();
+  rocksdb::WriteBatch batch;
+  auto status = batch.Put(FactsKey(), facts_.Encode());
+  if (status.ok() && last_there > last_good) {
+    status = batch.DeleteRange(RecordKey(last_good + 1), RecordKey(last_there + 1));
+  }
+  if (status.ok()) status = database_.db->Write(Synced(true), &batch);
+  if (!status.ok()) return DatabaseError(directory_, "cannot take out damaged records", status);
+  return {};
+}
+
+Result<void> Journal::Rebuild(uint64_t after, uint64_t last_good) {
+  const std::string damaged = directory_ + ".damaged";
+  const std::string fresh = directory_ + ".new";
+  if (auto removed = RemoveAll(damaged); !removed) return removed;
+  JournalFacts facts{.trimmed = facts_.trimmed, .highest = last_.load()};
+  auto whole = CopyRecords(facts, last_good);
+  if (whole && !*whole) {
+    // Damage before what was replayed: only a checkpoint older than this one would want that.
+    facts.trimmed = std::max(after, facts.trimmed);
+    whole = CopyRecords(facts, last_good);
+  }
+  if (!whole) return tl::unexpected(whole.error());
+  const std::unique_lock<std::shared_mutex> exclusive(database_mutex_);
+  database_.db.reset();
+  if (auto renamed = RenameDurably(directory_, damaged); !renamed) return renamed;
+  if (auto renamed = RenameDurably(fresh, directory_); !renamed) return renamed;
+  const auto status = OpenDatabase(directory_, OpenMode::kExisting, database_);
+  if (!status.ok()) return DatabaseError(directory_, "cannot be opened", status);
+  salvaged_ = false;
+  facts_ = facts;
+  return {};
+}
+
+Result<bool> Journal::CopyRecords(const JournalFacts& facts, uint64_t last_good) {
+  constexpr size_t kBatchBytes = size_t{4} << 20;
+  const std::string path = directory_ + ".new";
+  if (auto removed = RemoveAll(path); !removed) return tl::unexpected(removed.error());
+  if (auto made = MakeDirectory(path); !made) return tl::unexpected(made.error());
+  Database fresh;
+  rocksdb::WriteBatch batch;
+  auto status = OpenDatabase(path, OpenMode::kCreate, fresh);
+  const auto failed = [&] { return DatabaseError(path, "cannot write the journal anew", status); };
+  if (status.ok()) status = batch.Put(FactsKey(), facts.Encode());
+  if (!status.ok()) return failed();
+  auto end = WalkRecords(
+      *database_.db, facts, facts.trimmed,
+      [&](uint64_t number, std::string_view stored, std::string_view) -> Result<void> {
+        if (number > last_good) return {};
+        status = batch.Put(RecordKey(number), rocksdb::Slice(stored.data(), stored.size()));
+        if (status.ok() && batch.GetDataSize() >= kBatchBytes) {
+          status = fresh.db->Write(Synced(false), &batch);
+          batch.Clear();
+        }
+        if (!status.ok()) return failed();
+        return {};
+      });
+  if (!end) return tl::unexpected(end.error());
+  if (status.ok()) status = fresh.db->Write(Synced(true), &batch);
+  if (status.ok()) status = fresh.db->Flush(rocksdb::FlushOptions());
+  if (!status.ok()) return failed();
+  return end->last >= last_good;
+}
+
+Result<void> Journal::Trim(uint64_t number) {
+  const Lock lock(trim_mutex_);
+  const Shared shared(database_mutex_);
+  if (database_.db == nullptr || salvaged_) {
+    return Fail(ErrorCode::kUnavailable, directory_ + ": is not open after an error of the disk");
+  }
+  rocksdb::DB& db = *database_.db;
+  const uint64_t last = last_.load(std::memory_order_acquire);
+  number = std::min(number, last);
+  if (number <= facts_.trimmed) return {};
+  const JournalFacts facts{.trimmed = number, .highest = last};
+  rocksdb::WriteBatch batch;
+  auto status = batch.Put(FactsKey(), facts.Encode());
+  if (status.ok()) status = batch.DeleteRange(RecordKey(0), RecordKey(number + 1));
+  // On the disk before any table goes: records that are missing for another reason are damage.
+  if (status.ok()) status = db.Write(Synced(true), &batch);
+  if (status.ok()) {
+    facts_ = facts;
+    uint64_t first = first_.load();
+    while (first != 0 && first <= number &&
+           !first_.compare_exchange_weak(first, number < last ? number + 1 : 0)) {
+    }
+    DropTables(db, number);
+    // Lets go of the log's files; what was trimmed does not reach the table.
+    status = db.Flush(rocksdb::FlushOptions());
+  }
+  MeasureBytes();
+  counters_.journal_first_number_now.store(static_cast<int64_t>(first_.load()));
+  if (status.ok()) return {};
+  broken_.store(true, std::memory_order_release);
+  return DatabaseError(directory_, "cannot be trimmed", status);
+}
+
+void Journal::DropTables(rocksdb::DB& db, uint64_t number) {
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  db.GetLiveFilesMetaData(&tables);
+  std::sort(tables.begin(), tables.end(),
+            [](const auto& a, const auto& b) { return a.largest_seqno < b.largest_seqno; });
+  // The oldest only, one after the other: RocksDB deletes no other of level 0, and a newer one may
+  // hold what hides records of an older one.
+  for (const auto& table : tables) {
+    // The end of a deletion counts as a key, and the facts' own key as none.
+    if (RecordKey::Number(table.largestkey).value_or(0) > number) return;
+    if (const auto status = db.DeleteFile(table.name); !status.ok()) {
+      LogOncePerMinute("table", LogLevel::kWarn, "an old table of the journal cannot be deleted",
+                       {{"file", directory_ + table.name}, {"error", status.ToString()}});
+      return;
+    }
+  }
+}
+
+void Journal::MeasureBytes() {
+  counters_.journal_bytes_now.store(static_cast<int64_t>(BytesIn(directory_)),
+                                    std::memory_order_relaxed);
+}
+
+JournalInfo Journal::Info() const {
+  return {.first_number = first_.load(),
+          .last_number = last_.load(),
+          .bytes = static_cast<uint64_t>(std::max<int64_t>(0, counters_.journal_bytes_now.load()))};
+}
+
+void Journal::SyncNow() {
+  if (!unsynced_.exchange(false, std::memory_order_acq_rel)) return;
+  const Shared shared(database_mutex_);
+  const auto status = database_.db != nullptr ? database_.db->SyncWAL()
+                                              : rocksdb::Status::Aborted("the database is closed");
+  if (status.ok()) {
+    counters_.journal_syncs.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  // Not simply tried again: after a failed sync the system may have forgotten what it could not
+  // write. Mending writes it anew from memory.
+  unsynced_.store(true, std::memory_order_release);
+  broken_.store(true, std::memory_order_release);
+  counters_.journal_sync_failures.fetch_add(1, std::memory_order_relaxed);
+  LogOncePerMinute("sync", LogLevel::kError, "the journal cannot be synced to the disk",
+                   {{"directory", directory_}, {"error", status.ToString()}});
+}
+
+void Journal::SyncLoop(const std::stop_token& stop) {
+  const std::chrono::milliseconds interval(options_.sync_interval_ms);
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock<std::mutex> lock(sync_mutex_);
+      sync_wake_.wait_for(lock, stop, interval, [] { return false; });
+    }
+    SyncNow();
+    if (broken_.load(std::memory_order_acquire) && !stop.stop_requested()) {
+      const Lock lock(append_mutex_);
+      if (broken_.load(std::memory_order_acquire)) static_cast<void>(Mend());
+    }
+  }
+}
+
+}  // namespace tidemark::storage

@@ -1,0 +1,129 @@
+#include "storage/journal_database.h"
+
+#include <rocksdb/memtablerep.h>
+#include <rocksdb/options.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "model/byte_codec.h"
+#include "storage/rocksdb_log.h"
+
+namespace tidemark::storage {
+namespace {
+
+/// Two of them may be in memory while one is written.
+constexpr size_t kMemtableBytes = size_t{32} << 20;
+
+rocksdb::Options DatabaseOptions(OpenMode mode) {
+  rocksdb::Options options;
+  options.create_if_missing = mode == OpenMode::kCreate;
+  options.paranoid_checks = mode != OpenMode::kSalvage;
+  // Whatever is still readable comes back, with gaps where it is not; the journal judges them.
+  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
+  options.avoid_flush_during_recovery = mode == OpenMode::kInPlace;
+  options.avoid_flush_during_shutdown = true;
+  options.use_fsync = false;
+  options.info_log = MakeRocksDbLog();
+  options.memtable_factory = std::make_shared<rocksdb::VectorRepFactory>();
+  options.allow_concurrent_memtable_write = false;
+  options.write_buffer_size = kMemtableBytes;
+  options.max_write_buffer_number = 4;
+  options.compression = rocksdb::kNoCompression;
+  options.disable_auto_compactions = true;
+  constexpr int kNever = std::numeric_limits<int>::max();
+  options.level0_file_num_compaction_trigger = kNever;
+  options.level0_slowdown_writes_trigger = kNever;
+  options.level0_stop_writes_trigger = kNever;
+  options.soft_pending_compaction_bytes_limit = 0;
+  options.hard_pending_compaction_bytes_limit = 0;
+  options.max_background_jobs = 2;
+  options.max_manifest_file_size = 1U << 20;
+  options.stats_dump_period_sec = 0;
+  options.stats_persist_period_sec = 0;
+  options.skip_stats_update_on_db_open = true;
+  rocksdb::BlockBasedTableOptions table;
+  table.no_block_cache = true;
+  table.block_size = size_t{64} << 10;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+}  // namespace
+
+RecordKey::RecordKey(uint64_t number) : bytes_() {
+  for (size_t i = bytes_.size(); i-- > 0; number >>= 8) bytes_[i] = static_cast<char>(number);
+}
+
+std::optional<uint64_t> RecordKey::Number(const rocksdb::Slice& key) {
+  if (key.size() != sizeof(uint64_t)) return std::nullopt;
+  uint64_t number = 0;
+  for (size_t i = 0; i < key.size(); ++i) {
+    number = number << 8 | static_cast<unsigned char>(key[i]);
+  }
+  return number;
+}
+
+std::string JournalFacts::Encode() const {
+  std::string bytes;
+  ByteWriter writer(bytes);
+  writer.Fixed64(trimmed);
+  writer.Fixed64(highest);
+  return bytes;
+}
+
+rocksdb::Slice FactsKey() { return {"\0", 1}; }
+
+rocksdb::Status OpenDatabase(const std::string& directory, OpenMode mode, Database& database) {
+  database.db.reset();
+  database.watch = std::make_unique<WalWatch>(directory);
+  rocksdb::Options options = DatabaseOptions(mode);
+  options.wal_filter = database.watch.get();
+  rocksdb::DB* db = nullptr;
+  const bool reads_only = mode == OpenMode::kLook || mode == OpenMode::kSalvage;
+  const rocksdb::Status status = reads_only ? rocksdb::DB::OpenForReadOnly(options, directory, &db)
+                                            : rocksdb::DB::Open(options, directory, &db);
+  if (status.ok()) database.db.reset(db);
+  return status;
+}
+
+JournalFacts ReadFacts(rocksdb::DB& db) {
+  std::string bytes;
+  JournalFacts facts;
+  if (!db.Get(rocksdb::ReadOptions(), FactsKey(), &bytes).ok()) return facts;
+  ByteReader reader(bytes);
+  facts.trimmed = reader.Fixed64();
+  facts.highest = reader.Fixed64();
+  return reader.AtEnd() ? facts : JournalFacts{};
+}
+
+uint64_t FirstRecord(rocksdb::DB& db, const JournalFacts& facts) {
+  const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(rocksdb::ReadOptions()));
+  it->Seek(RecordKey(facts.trimmed + 1));
+  return it->Valid() ? RecordKey::Number(it->key()).value_or(0) : 0;
+}
+
+uint64_t LastRecord(rocksdb::DB& db) {
+  const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(rocksdb::ReadOptions()));
+  it->SeekToLast();
+  if (it->Valid()) return RecordKey::Number(it->key()).value_or(0);
+  if (it->status().ok()) return 0;
+  // Not readable: the tables' own descriptions still tell, perhaps one too high.
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  db.GetLiveFilesMetaData(&tables);
+  uint64_t last = 0;
+  for (const auto& table : tables) {
+    last = std::max(last, RecordKey::Number(table.largestkey).value_or(0));
+  }
+  return last;
+}
+
+tl::unexpected<Error> DatabaseError(const std::string& directory, std::string_view what,
+                                    const rocksdb::Status& status) {
+  return Fail(status.IsNoSpace() ? ErrorCode::kUnavailable : ErrorCode::kIo,
+              directory + ": " + std::string(what) + ": " + status.ToString());
+}
+
+}  // namespace tidemark::storage

@@ -1,0 +1,96 @@
+#include "storage/journal_walk.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "storage/frame.h"
+
+namespace tidemark::storage {
+namespace {
+
+using Take = std::function<Result<void>(uint64_t, std::string_view, std::string_view)>;
+
+class Walk {
+ public:
+  Walk(uint64_t start, const Take& take) : take_(take) { end_.last = start; }
+
+  /// False: it ends here, for damage or because `take` would not have it.
+  bool Give(uint64_t number, std::string_view stored) {
+    const auto frame = ReadFrame(number, stored);
+    if (!frame) return Damage("record " + std::to_string(number) + " has a wrong checksum");
+    // Before the first one, records may be missing that the caller does not need.
+    const bool follows = first_ ? frame->previous <= end_.last : frame->previous == end_.last;
+    if (!follows) {
+      return Damage("records " + std::to_string(end_.last + 1) + " to " +
+                    std::to_string(number - 1) + " are missing");
+    }
+    if (auto taken = take_(number, stored, frame->payload); !taken) {
+      refused_ = taken.error();
+      return false;
+    }
+    first_ = false;
+    end_.last = number;
+    ++end_.records;
+    end_.bytes += frame->payload.size();
+    return true;
+  }
+  bool Damage(std::string what) {
+    end_.damage = std::move(what);
+    return false;
+  }
+  void Unreadable() { end_.unreadable = true; }
+
+  uint64_t last() const { return end_.last; }
+  Result<WalkEnd> End() && {
+    if (refused_) return tl::unexpected(*std::move(refused_));
+    return std::move(end_);
+  }
+
+ private:
+  const Take& take_;
+  WalkEnd end_;
+  std::optional<Error> refused_;
+  bool first_ = true;
+};
+
+std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+}  // namespace
+
+Result<WalkEnd> WalkRecords(rocksdb::DB& db, const JournalFacts& facts, uint64_t after,
+                            const Take& take) {
+  const uint64_t start = std::max(after, facts.trimmed);
+  Walk walk(start, take);
+  rocksdb::ReadOptions options;
+  options.verify_checksums = true;
+  options.readahead_size = size_t{1} << 20;
+  const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(options));
+  for (it->Seek(RecordKey(start + 1)); it->Valid(); it->Next()) {
+    const auto number = RecordKey::Number(it->key());
+    if (!number) {
+      walk.Damage("a key after record " + std::to_string(walk.last()) + " is none of a record");
+      return std::move(walk).End();
+    }
+    if (!walk.Give(*number, View(it->value()))) return std::move(walk).End();
+  }
+  if (it->status().ok()) return std::move(walk).End();
+
+  // One table that cannot be read stops an iterator over all of them, also before the damage is
+  // reached: on, record by record.
+  walk.Unreadable();
+  while (true) {
+    rocksdb::PinnableSlice value;
+    const auto status =
+        db.Get(options, db.DefaultColumnFamily(), RecordKey(walk.last() + 1), &value);
+    if (status.ok() && walk.Give(walk.last() + 1, View(value))) continue;
+    if (!status.ok()) {
+      walk.Damage("record " + std::to_string(walk.last() + 1) +
+                  " cannot be read: " + it->status().ToString());
+    }
+    return std::move(walk).End();
+  }
+}
+
+}  // namespace tidemark::storage

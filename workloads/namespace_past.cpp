@@ -1,0 +1,69 @@
+// How a past comes into a namespace: given out by the namespace it was built in, merged into the
+// one that lives.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "model/byte_codec.h"
+#include "model/log.h"
+#include "workloads/namespace_state.h"
+
+namespace tidemark::workloads {
+
+void NamespaceState::ForEachContainer(
+    const std::function<void(const Workload&, std::string_view, const WorkloadContainer&)>& visit)
+    const {
+  for (const auto& [key, workload] : workloads_) {
+    for (const auto& [name, container] : workload->containers) visit(*workload, name, container);
+  }
+}
+
+std::optional<std::array<int64_t, kResourceCount>> NamespaceState::FirstMinutes(
+    const PastContainer& of) const {
+  const auto workload = workloads_.find({std::string(of.workload_type), std::string(of.workload)});
+  if (workload == workloads_.end()) return std::nullopt;
+  const auto& containers = workload->second->containers;
+  const auto container = containers.find(of.container);
+  if (container == containers.end()) return std::nullopt;
+  return container->second.first_ms;
+}
+
+bool NamespaceState::ReachesInto(const PastContainer& past) const {
+  const auto first = FirstMinutes(past);
+  if (!first) return false;
+  for (size_t i = 0; i < kResourceCount; ++i) {
+    if ((*first)[i] != kNever && past.minutes[i].until_ms > (*first)[i]) return true;
+  }
+  return false;
+}
+
+bool NamespaceState::MergePast(const PastContainer& past) {
+  if (ReachesInto(past)) return false;
+  int64_t until_ms = kNever;
+  for (const auto& minutes : past.minutes) until_ms = std::max(until_ms, minutes.until_ms);
+  if (until_ms == kNever) return true;
+  Workload& workload =
+      WorkloadFor({std::string(past.workload_type), std::string(past.workload)}, until_ms);
+  WorkloadContainer& container = SharedContainer(workload, past.container);
+  ByteReader history(past.history);
+  if (auto merged = context_.usage.MergeSaved(container.index, history); !merged) {
+    LogOncePerMinute("merge_past", LogLevel::kError, "a past could not be merged",
+                     {{"workload", workload.id.workload}, {"err", merged.error().message}});
+    context_.counters.internal_errors.fetch_add(1);
+    return true;
+  }
+  for (size_t i = 0; i < kResourceCount; ++i) {
+    const int64_t from_ms = past.minutes[i].from_ms;
+    if (from_ms == kNever) continue;
+    int64_t& first_ms = container.first_ms[i];
+    first_ms = first_ms == kNever ? from_ms : std::min(first_ms, from_ms);
+  }
+  container.past_until_ms = std::max(container.past_until_ms, until_ms);
+  container.last_usage_ms = std::max(container.last_usage_ms, until_ms - kMinuteMs);
+  workload.last_sample_ms = std::max(workload.last_sample_ms, until_ms);
+  newest_sample_ms_ = std::max(newest_sample_ms_, until_ms);
+  dirty_ = true;
+  return true;
+}
+
+}  // namespace tidemark::workloads

@@ -1,0 +1,324 @@
+// Series of a saved namespace, and what refers to them.
+#include "workloads/namespace_restorer.h"
+#include "workloads/saved_text.h"
+
+namespace tidemark::workloads {
+namespace {
+
+/// What role the source of a series must have that is bound like this. kNone: any.
+bool Fits(SavedKind kind, const Source& source) {
+  switch (kind) {
+    case SavedKind::kUnbound: return true;
+    case SavedKind::kUsage:
+      return source.role == Role::kUsageCounter || source.role == Role::kUsageGauge;
+    case SavedKind::kRequest: return source.role == Role::kRequest;
+    case SavedKind::kLimit: return source.role == Role::kLimit;
+    case SavedKind::kPodOwner: return source.role == Role::kPodOwner;
+    case SavedKind::kPhase:
+    case SavedKind::kEndPhase: return source.role == Role::kPodPhase;
+    case SavedKind::kReplicaSetOwner: return source.role == Role::kReplicaSetOwner;
+    case SavedKind::kJobOwner: return source.role == Role::kJobOwner;
+    case SavedKind::kReplicas: return source.role == Role::kReplicas;
+  }
+  return false;
+}
+
+/// The role of a series whose source is gone, as far as its removal asks for it.
+Role RoleOf(SavedKind kind) {
+  switch (kind) {
+    case SavedKind::kReplicaSetOwner: return Role::kReplicaSetOwner;
+    case SavedKind::kJobOwner: return Role::kJobOwner;
+    case SavedKind::kReplicas: return Role::kReplicas;
+    default: return Role::kNone;
+  }
+}
+
+}  // namespace
+
+bool NamespaceState::Restorer::ReadSeries() {
+  const uint64_t free = in_.Count();
+  state_->free_series_.reserve(free);
+  for (uint64_t i = 0; i < free; ++i) {
+    state_->free_series_.push_back(static_cast<uint32_t>(in_.Varint()));
+  }
+  constexpr size_t kLeastSeries = 20;
+  const uint64_t used = in_.Count(kLeastSeries);
+  const uint64_t all = free + used;
+  if (in_.failed() || all >= kNoSeries)
+    return Damaged("the number of its series is cut or damaged");
+  std::vector<bool> is_free(all);
+  for (const uint32_t place : state_->free_series_) {
+    if (place >= all || is_free[place]) return Damaged("a free place of a series is none");
+    is_free[place] = true;
+  }
+  if (used > 0 && state_->event_time_ms_ == kNever) return Damaged("it has series and no time");
+  state_->series_.resize(all);
+  state_->by_hash_.reserve(used);
+  for (uint32_t i = 0; i < all; ++i) {
+    if (!is_free[i] && !ReadOneSeries(i)) {
+      return Damaged("series " + std::to_string(i) + " is cut or damaged");
+    }
+  }
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadOneSeries(uint32_t index) {
+  Series& series = state_->series_[index];
+  const uint8_t head = in_.Byte();
+  const uint8_t kind_bits = head & kSavedKindBits;
+  if (kind_bits < static_cast<uint8_t>(SavedKind::kUnbound) ||
+      kind_bits > static_cast<uint8_t>(SavedKind::kReplicas)) {
+    return false;
+  }
+  const auto kind = static_cast<SavedKind>(kind_bits);
+  series.in_use = true;
+  series.hash.low = in_.Fixed64();
+  series.hash.high = in_.Fixed64();
+  const uint64_t source = in_.Varint();
+  if (in_.failed() || source >= sources_.size()) return false;
+  series.source = sources_[source];
+  if (series.source == kNoSource) {
+    series.role = RoleOf(kind);
+    any_sourceless_ = true;
+  } else if (series.source >= context_.sources.size()) {
+    return false;
+  } else {
+    const Source& now = context_.sources.at(series.source);
+    if (!Fits(kind, now)) return false;
+    series.role = now.role;
+  }
+  series.last_ms = TakenMs();
+  series.stale = (head & kSavedStale) != 0;
+  if (series.stale) {
+    if ((head & kSavedInteger) != 0) return false;
+    series.last_value = StaleMarker();
+  } else if ((head & kSavedInteger) != 0) {
+    const uint64_t value = in_.Varint();
+    if (value >= static_cast<uint64_t>(kSavedIntegerEnd)) return false;
+    series.last_value = static_cast<double>(value);
+  } else {
+    series.last_value = in_.Double();
+    if (IsStaleMarker(series.last_value)) return false;
+  }
+  if (in_.failed() || !state_->by_hash_.insert(index).second) return false;
+  Fact fact;
+  const bool has_fact =
+      (head & kSavedHolds) != 0 && (kind == SavedKind::kRequest || kind == SavedKind::kLimit ||
+                                    kind == SavedKind::kEndPhase || kind == SavedKind::kReplicas);
+  if (has_fact) {
+    const bool same = (head & kSavedSame) != 0;
+    fact.last_ms = same ? series.last_ms : TakenMs();
+    fact.value = same ? series.last_value : in_.Double();
+    fact.series = index;
+  } else if ((head & kSavedSame) != 0) {
+    return false;
+  }
+  if (!ReadBinding(kind, head, index)) return false;
+  if (series.pod != nullptr) {
+    ++series.pod->series;
+    if (!series.stale) ++series.pod->live_series;
+    PodPlace& place = pods_[static_cast<size_t>(pod_before_)];
+    place.newest_ms = std::max(place.newest_ms, series.last_ms);
+    if (series.source != kNoSource) {
+      place.newest_kept_ms = std::max(place.newest_kept_ms, series.last_ms);
+    }
+  }
+  if (!has_fact) return !in_.failed();
+  if (series.fact == nullptr || series.fact->series != kNoSeries) return false;
+  *series.fact = fact;
+  return !in_.failed();
+}
+
+bool NamespaceState::Restorer::ReadPodOf(Series& series) {
+  int64_t pod = 0;
+  if (__builtin_add_overflow(pod_before_, in_.Signed(), &pod) || in_.failed() || pod < 0 ||
+      pod >= static_cast<int64_t>(pods_.size())) {
+    return false;
+  }
+  pod_before_ = pod;
+  series.pod = pods_[static_cast<size_t>(pod)].pod;
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadBinding(SavedKind kind, uint8_t head, uint32_t index) {
+  Series& series = state_->series_[index];
+  const bool holds = (head & kSavedHolds) != 0;
+  switch (kind) {
+    case SavedKind::kUnbound: return !holds;
+    case SavedKind::kUsage: return !holds && ReadPodOf(series) && ReadUsageBinding(series);
+    case SavedKind::kRequest:
+    case SavedKind::kLimit: return ReadPodOf(series) && ReadRequestBinding(kind, series);
+    case SavedKind::kPodOwner: return ReadPodOf(series) && ReadPodOwner(head, index, series);
+    case SavedKind::kPhase: return !holds && ReadPodOf(series);
+    case SavedKind::kEndPhase:
+      if (!ReadPodOf(series)) return false;
+      series.fact = &series.pod->completed;
+      return true;
+    case SavedKind::kReplicaSetOwner:
+    case SavedKind::kJobOwner: return ReadLink(kind, head, index, series);
+    case SavedKind::kReplicas: {
+      const uint64_t replicas = in_.Varint();
+      if (in_.failed() || replicas >= replicas_.size()) return false;
+      const auto& [key, told] = replicas_[replicas];
+      series.object = std::make_unique<WorkloadKey>(*key);
+      series.fact = &told->fact;
+      ++told->references;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool NamespaceState::Restorer::ReadUsageBinding(Series& series) {
+  const uint64_t bits = in_.Varint();
+  series.part.hash = in_.Fixed64();
+  if ((bits & 1) != 0) series.part.run = in_.Fixed64();
+  series.part.is_one_core = (bits & 2) != 0;
+  const uint64_t resource = bits >> 2 & (kResourceCount - 1);
+  const uint64_t in_pod = (bits >> 2) / kResourceCount;
+  if (in_.failed() || in_pod >= series.pod->containers.size()) return false;
+  const size_t first = pods_[static_cast<size_t>(pod_before_)].first_container;
+  series.container = containers_[first + in_pod].container;
+  series.usage = series.container->usage[resource].get();
+  if (series.usage == nullptr) return false;
+  return series.source == kNoSource ||
+         static_cast<uint64_t>(context_.sources.at(series.source).resource) == resource;
+}
+
+bool NamespaceState::Restorer::ReadRequestBinding(SavedKind kind, Series& series) {
+  const uint64_t bits = in_.Varint();
+  const uint64_t in_pod = bits / kSavedSlots;
+  const uint64_t slot = bits % kSavedSlots;
+  if (in_.failed() || in_pod >= series.pod->containers.size()) return false;
+  const size_t first = pods_[static_cast<size_t>(pod_before_)].first_container;
+  series.container = containers_[first + in_pod].container;
+  if (slot == kSavedNoSlot) return true;
+  auto& facts = kind == SavedKind::kRequest ? series.container->request : series.container->limit;
+  series.fact = &facts[slot];
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadPodOwner(uint8_t head, uint32_t index, Series& series) {
+  const uint8_t bits = in_.Byte();
+  const bool holds = (head & kSavedHolds) != 0;
+  if ((bits & ~kSavedObjectBits) != 0) return false;
+  const bool is_pods = (bits & kSavedPodsObject) != 0;
+  if ((bits & kSavedObject) == 0) return !is_pods && !holds;
+  if (is_pods) {
+    if (!series.pod->owner) return false;
+    series.object = std::make_unique<WorkloadKey>(series.pod->owner->kind, series.pod->owner->name);
+  } else {
+    std::string kind(in_.Text());
+    series.object = std::make_unique<WorkloadKey>(std::move(kind), std::string(in_.Text()));
+  }
+  if (!holds) return true;
+  if (!is_pods || series.pod->owner_series != kNoSeries) return false;
+  series.pod->owner_series = index;
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadLink(SavedKind kind, uint8_t head, uint32_t index,
+                                        Series& series) {
+  series.object = std::make_unique<WorkloadKey>("", std::string(in_.Text()));
+  if ((head & kSavedHolds) == 0) return true;
+  Owner owner;
+  owner.kind = in_.Text();
+  owner.name = in_.Text();
+  if (in_.failed()) return false;
+  const std::string& name = series.object->second;
+  return kind == SavedKind::kReplicaSetOwner
+             ? state_->owners_.AddReplicaSetOwner(name, std::move(owner), index)
+             : state_->owners_.AddJobOwner(name, std::move(owner), index);
+}
+
+/// A pod and the replicas of a spec live as long as a series tells of them.
+bool NamespaceState::Restorer::CheckReferences() {
+  for (const PodPlace& place : pods_) {
+    if (place.pod->series == 0) return Damaged("pod \"" + place.pod->name + "\" has no series");
+  }
+  for (const auto& [key, told] : replicas_) {
+    if (told->references == 0) return Damaged("replicas of \"" + key->second + "\" have no series");
+  }
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadUsage() {
+  ContainerUsage::Leader leader;
+  const ContainerUsage* usage_at_hand = nullptr;
+  const ContainerUsage::LeaderOf leader_of = [&](uint32_t index) -> const ContainerUsage::Leader* {
+    if (index >= state_->series_.size()) return nullptr;
+    const Series& series = state_->series_[index];
+    if (series.usage != usage_at_hand) return nullptr;
+    leader = {series.part, series.last_ms, series.last_value};
+    return &leader;
+  };
+  for (const ContainerPlace& place : containers_) {
+    for (auto& usage : place.container->usage) {
+      if (!usage) continue;
+      usage_at_hand = usage.get();
+      const auto restored = ContainerUsage::Restore(in_, base_ms_, leader_of);
+      if (!restored) {
+        return Damaged("usage of pod \"" + pods_[place.pod].pod->name + "\" is cut or damaged");
+      }
+      *usage = std::move(*restored);  // where it stands: series point there
+    }
+  }
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadFlushes() {
+  constexpr size_t kLeastFlush = 2;
+  const uint64_t count = in_.Count(kLeastFlush);
+  int64_t before_ms = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    const int64_t due_ms = TakenMs();
+    const uint64_t bits = in_.Varint();
+    const uint64_t ordinal = bits / kResourceCount;
+    if (in_.failed() || due_ms < before_ms || ordinal >= containers_.size()) {
+      return Damaged("last minutes are cut, damaged or out of order");
+    }
+    before_ms = due_ms;
+    const ContainerPlace& place = containers_[ordinal];
+    const auto resource = static_cast<Resource>(bits % kResourceCount);
+    const auto& usage = place.container->usage[static_cast<size_t>(resource)];
+    const PodPlace& pod = pods_[place.pod];
+    // The pod must outlive the entry: a series of its own is as new as what is to be closed.
+    if (!usage || usage->last_ms() < due_ms - kMaxGapMs || pod.newest_ms < due_ms - kMaxGapMs) {
+      return Damaged("a last minute belongs to no usage");
+    }
+    if (pod.newest_kept_ms < due_ms - kMaxGapMs) continue;  // closed when its series are removed
+    state_->flushes_.emplace_hint(state_->flushes_.end(), due_ms,
+                                  PendingFlush{place.container, resource});
+  }
+  return !in_.failed() || Damaged("last minutes are cut or damaged");
+}
+
+void NamespaceState::Restorer::Count() {
+  counts_ = true;
+  const auto add = [](std::atomic<int64_t>& now, size_t count) {
+    now.fetch_add(static_cast<int64_t>(count), std::memory_order_relaxed);
+  };
+  const size_t series = state_->by_hash_.size();
+  add(context_.counters.series_now, series);
+  add(context_.counters.pods_now, pods_.size());
+  add(context_.counters.workloads_now, state_->workloads_.size());
+  add(context_.counters.containers_now, taken_containers_.size());
+  context_.budget.Take(static_cast<int64_t>(series));
+  for (const Series& one : state_->series_) {
+    if (!one.in_use || one.source == kNoSource) continue;
+    SourceCount& count = context_.source_counts[one.source];
+    ++count.series;
+    count.last_ms = std::max(count.last_ms, one.last_ms);
+  }
+}
+
+void NamespaceState::Restorer::RemoveSourceless() {
+  for (uint32_t i = 0; i < state_->series_.size(); ++i) {
+    if (state_->series_[i].in_use && state_->series_[i].source == kNoSource) {
+      state_->RemoveSeries(i);
+    }
+  }
+  if (state_->by_hash_.empty()) state_->ForgetSeries();  // nor their places
+}
+
+}  // namespace tidemark::workloads

@@ -1,0 +1,357 @@
+// The whole of a namespace as bytes. Read by namespace_restorer.cpp, in the same order:
+//
+//   version, cluster, name, times
+//   workloads, by type and name, each with its containers and what the engine keeps of them
+//   pods, by name, each with its owner, its own hidden workload, its containers
+//   replicas of specs, by type and name
+//   free places of series; then the series by place, each with what it is bound to
+//   usage of the pods' containers, part by part
+//   last minutes to be closed, in order
+//
+// Pods, workloads and containers are named once; whatever points at one gives its ordinal. Facts
+// are written with the series that says them.
+#include <bit>
+#include <boost/unordered/unordered_flat_map.hpp>
+#include <cmath>
+
+#include "workloads/namespace_state.h"
+#include "workloads/saved_series.h"
+#include "workloads/saved_text.h"
+
+namespace tidemark::workloads {
+
+class NamespaceState::Saver {
+ public:
+  Saver(const NamespaceState& state, ByteWriter& out)
+      : state_(state),
+        out_(out),
+        base_ms_(state.event_time_ms_ == kNever ? 0 : state.event_time_ms_) {}
+
+  void Save() {
+    SaveHead();
+    SaveWorkloads();
+    SavePods();
+    SaveReplicas();
+    SaveSeries();
+    SaveUsage();
+    SaveFlushes();
+  }
+
+ private:
+  struct ContainerPlace {
+    uint32_t ordinal = 0;  // of all pods
+    uint32_t in_pod = 0;
+  };
+
+  void Ms(int64_t time_ms) { SaveMs(out_, time_ms, base_ms_); }
+  void SaveHead();
+  void SaveWorkloads();
+  void SaveContainers(const Workload& workload);
+  void SavePods();
+  void SavePod(const Pod& pod, const Pod* before);
+  void SavePodContainers(const Pod& pod);
+  void SaveReplicas();
+  void SaveSeries();
+  void SaveOneSeries(uint32_t index, const Series& series);
+  SavedKind KindOf(const Series& series) const;
+  const Owner* LinkOf(uint32_t index, const Series& series) const;
+  void SaveBinding(SavedKind kind, uint32_t index, const Series& series);
+  void SaveUsage();
+  void SaveFlushes();
+
+  const NamespaceState& state_;
+  ByteWriter& out_;
+  const int64_t base_ms_;
+  boost::unordered_flat_map<const Workload*, uint32_t> workloads_;
+  boost::unordered_flat_map<const WorkloadContainer*, uint32_t> shared_;
+  boost::unordered_flat_map<const Pod*, uint32_t> pods_;
+  boost::unordered_flat_map<const PodContainer*, ContainerPlace> containers_;
+  boost::unordered_flat_map<const Fact*, uint32_t> replicas_;
+  uint32_t pod_before_ = 0;  // of the series before
+};
+
+void NamespaceState::Saver::SaveHead() {
+  out_.Byte(kSavedNamespaceVersion);
+  out_.Text(state_.cluster_);
+  out_.Text(state_.name_);
+  SaveMs(out_, state_.event_time_ms_, 0);
+  Ms(state_.newest_sample_ms_);
+  Ms(state_.next_collection_ms_);
+  out_.Varint(state_.samples_since_collection_);
+}
+
+void NamespaceState::Saver::SaveWorkloads() {
+  out_.Varint(state_.workloads_.size());
+  workloads_.reserve(state_.workloads_.size());
+  std::string_view type_before;
+  std::string_view name_before;
+  for (const auto& [key, workload] : state_.workloads_) {
+    SaveTextAfter(out_, type_before, key.first);
+    SaveTextAfter(out_, name_before, key.second);
+    type_before = key.first;
+    name_before = key.second;
+    out_.Bool(workload->assumed);
+    workloads_.emplace(workload.get(), static_cast<uint32_t>(workloads_.size()));
+    SaveContainers(*workload);
+  }
+}
+
+void NamespaceState::Saver::SaveContainers(const Workload& workload) {
+  Ms(workload.last_sample_ms);
+  out_.Varint(workload.containers.size());
+  std::string_view before;
+  uint32_t ordinal = 0;
+  for (const auto& [name, container] : workload.containers) {
+    SaveTextAfter(out_, before, name);
+    before = name;
+    Ms(container.last_usage_ms);
+    for (const int64_t first_ms : container.first_ms) Ms(first_ms);
+    Ms(container.past_until_ms);
+    state_.context_.usage.SaveContainer(container.index, out_);
+    shared_.emplace(&container, ordinal++);
+  }
+}
+
+void NamespaceState::Saver::SavePods() {
+  out_.Varint(state_.pods_.size());
+  pods_.reserve(state_.pods_.size());
+  containers_.reserve(state_.pods_.size());
+  const Pod* before = nullptr;
+  for (const auto& [name, pod] : state_.pods_) {
+    pods_.emplace(pod.get(), static_cast<uint32_t>(pods_.size()));
+    SavePod(*pod, before);
+    before = pod.get();
+  }
+}
+
+void NamespaceState::Saver::SavePod(const Pod& pod, const Pod* before) {
+  SaveTextAfter(out_, before == nullptr ? std::string_view() : before->name, pod.name);
+  const bool waits =
+      state_.waiting_.contains({pod.owner ? pod.owner->name : std::string(), pod.name});
+  const bool same_owner = before != nullptr && pod.owner && before->owner == pod.owner;
+  uint8_t bits = 0;
+  if (pod.workload->hidden) bits |= kSavedHidden;
+  if (waits) bits |= kSavedWaits;
+  if (pod.owner) bits |= kSavedOwner;
+  if (same_owner) bits |= kSavedSameOwner;
+  out_.Byte(bits);
+  if (pod.owner && !same_owner) {
+    out_.Text(pod.owner->kind);
+    out_.Text(pod.owner->name);
+  }
+  Ms(pod.first_ms);
+  Ms(pod.last_ms);
+  if (pod.workload->hidden) {
+    SaveContainers(*pod.workload);
+  } else {
+    out_.Varint(workloads_.at(pod.workload));
+  }
+  SavePodContainers(pod);
+}
+
+void NamespaceState::Saver::SavePodContainers(const Pod& pod) {
+  out_.Varint(pod.containers.size());
+  uint32_t in_pod = 0;
+  uint32_t next_shared = 0;  // both are sorted by name
+  for (const auto& [name, container] : pod.containers) {
+    const uint32_t shared = shared_.at(container.shared);
+    out_.Varint(shared - next_shared);
+    next_shared = shared + 1;
+    uint8_t used = 0;
+    for (size_t i = 0; i < kResourceCount; ++i) {
+      if (container.usage[i]) used |= static_cast<uint8_t>(1U << i);
+    }
+    out_.Byte(used);
+    state_.context_.usage.SaveInstance(container.index, out_);
+    containers_.emplace(&container,
+                        ContainerPlace{static_cast<uint32_t>(containers_.size()), in_pod++});
+  }
+}
+
+void NamespaceState::Saver::SaveReplicas() {
+  out_.Varint(state_.replicas_.size());
+  std::string_view type_before;
+  std::string_view name_before;
+  for (const auto& [key, replicas] : state_.replicas_) {
+    SaveTextAfter(out_, type_before, key.first);
+    SaveTextAfter(out_, name_before, key.second);
+    type_before = key.first;
+    name_before = key.second;
+    replicas_.emplace(&replicas.fact, static_cast<uint32_t>(replicas_.size()));
+  }
+}
+
+void NamespaceState::Saver::SaveSeries() {
+  out_.Varint(state_.free_series_.size());
+  for (const uint32_t place : state_.free_series_) out_.Varint(place);
+  out_.Varint(state_.series_.size() - state_.free_series_.size());
+  for (uint32_t i = 0; i < state_.series_.size(); ++i) {
+    if (state_.series_[i].in_use) SaveOneSeries(i, state_.series_[i]);
+  }
+}
+
+SavedKind NamespaceState::Saver::KindOf(const Series& series) const {
+  switch (series.role) {
+    case Role::kUsageCounter:
+    case Role::kUsageGauge:
+      if (series.usage != nullptr) return SavedKind::kUsage;
+      break;
+    case Role::kRequest:
+      if (series.container != nullptr) return SavedKind::kRequest;
+      break;
+    case Role::kLimit:
+      if (series.container != nullptr) return SavedKind::kLimit;
+      break;
+    case Role::kPodOwner:
+      if (series.pod != nullptr) return SavedKind::kPodOwner;
+      break;
+    case Role::kPodPhase:
+      if (series.pod != nullptr) {
+        return series.fact == nullptr ? SavedKind::kPhase : SavedKind::kEndPhase;
+      }
+      break;
+    case Role::kReplicaSetOwner:
+      if (series.object) return SavedKind::kReplicaSetOwner;
+      break;
+    case Role::kJobOwner:
+      if (series.object) return SavedKind::kJobOwner;
+      break;
+    case Role::kReplicas:
+      if (series.object) return SavedKind::kReplicas;
+      break;
+    default: break;
+  }
+  return SavedKind::kUnbound;
+}
+
+/// The link to an owner that holds because this series says it.
+const Owner* NamespaceState::Saver::LinkOf(uint32_t index, const Series& series) const {
+  if (!series.object) return nullptr;
+  if (series.role == Role::kReplicaSetOwner) {
+    return state_.owners_.ReplicaSetOwnerBy(series.object->second, index);
+  }
+  if (series.role == Role::kJobOwner) {
+    return state_.owners_.JobOwnerBy(series.object->second, index);
+  }
+  return nullptr;
+}
+
+void NamespaceState::Saver::SaveOneSeries(uint32_t index, const Series& series) {
+  const SavedKind kind = KindOf(series);
+  const Fact* const fact = series.fact;
+  const Owner* const link = LinkOf(index, series);
+  const bool says_fact = fact != nullptr && fact->series == index;
+  const bool says_owner = kind == SavedKind::kPodOwner && series.pod->owner_series == index;
+  const bool same =
+      says_fact && fact->last_ms == series.last_ms &&
+      std::bit_cast<uint64_t>(fact->value) == std::bit_cast<uint64_t>(series.last_value);
+  const bool is_integer =
+      !series.stale && series.last_value >= 0 && series.last_value < kSavedIntegerEnd &&
+      !std::signbit(series.last_value) && std::floor(series.last_value) == series.last_value;
+  auto head = static_cast<uint8_t>(kind);
+  if (series.stale) head |= kSavedStale;
+  if (is_integer) head |= kSavedInteger;
+  if (says_fact || says_owner || link != nullptr) head |= kSavedHolds;
+  if (same) head |= kSavedSame;
+  out_.Byte(head);
+  out_.Fixed64(series.hash.low);
+  out_.Fixed64(series.hash.high);
+  out_.Varint(series.source);
+  Ms(series.last_ms);
+  if (is_integer) {
+    out_.Varint(static_cast<uint64_t>(series.last_value));
+  } else if (!series.stale) {
+    out_.Double(series.last_value);
+  }
+  if (says_fact && !same) {
+    Ms(fact->last_ms);
+    out_.Double(fact->value);
+  }
+  SaveBinding(kind, index, series);
+}
+
+void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Series& series) {
+  if (series.pod != nullptr) {
+    const uint32_t pod = pods_.at(series.pod);
+    out_.Signed(static_cast<int64_t>(pod) - pod_before_);
+    pod_before_ = pod;
+  }
+  switch (kind) {
+    case SavedKind::kUsage: {
+      const auto resource =
+          static_cast<uint64_t>(state_.context_.sources.at(series.source).resource);
+      const ContainerUsage::PartKey& part = series.part;
+      const uint64_t in_pod = containers_.at(series.container).in_pod;
+      out_.Varint((in_pod * kResourceCount + resource) << 2 | (part.is_one_core ? 2 : 0) |
+                  (part.run != 0 ? 1 : 0));
+      out_.Fixed64(part.hash);
+      if (part.run != 0) out_.Fixed64(part.run);
+      break;
+    }
+    case SavedKind::kRequest:
+    case SavedKind::kLimit: {
+      const auto& facts =
+          kind == SavedKind::kRequest ? series.container->request : series.container->limit;
+      const uint64_t slot =
+          series.fact == nullptr ? kSavedNoSlot : static_cast<uint64_t>(series.fact - facts.data());
+      out_.Varint(containers_.at(series.container).in_pod * kSavedSlots + slot);
+      break;
+    }
+    case SavedKind::kPodOwner: {
+      if (!series.object) {
+        out_.Byte(0);
+        break;
+      }
+      const auto& owner = series.pod->owner;
+      const bool is_pods =
+          owner && owner->kind == series.object->first && owner->name == series.object->second;
+      out_.Byte(kSavedObject | (is_pods ? kSavedPodsObject : 0));
+      if (is_pods) break;
+      out_.Text(series.object->first);
+      out_.Text(series.object->second);
+      break;
+    }
+    case SavedKind::kReplicaSetOwner:
+    case SavedKind::kJobOwner: {
+      out_.Text(series.object->second);
+      if (const Owner* const link = LinkOf(index, series)) {
+        out_.Text(link->kind);
+        out_.Text(link->name);
+      }
+      break;
+    }
+    case SavedKind::kReplicas: out_.Varint(replicas_.at(series.fact)); break;
+    case SavedKind::kUnbound:
+    case SavedKind::kPhase:
+    case SavedKind::kEndPhase: break;
+  }
+}
+
+void NamespaceState::Saver::SaveUsage() {
+  ContainerUsage::Leader leader;
+  const ContainerUsage::LeaderOf leader_of = [&](uint32_t index) {
+    const Series& series = state_.series_[index];
+    leader = {series.part, series.last_ms, series.last_value};
+    return &leader;
+  };
+  for (const auto& [name, pod] : state_.pods_) {
+    for (const auto& [container_name, container] : pod->containers) {
+      for (const auto& usage : container.usage) {
+        if (usage) usage->Save(out_, base_ms_, leader_of);
+      }
+    }
+  }
+}
+
+void NamespaceState::Saver::SaveFlushes() {
+  out_.Varint(state_.flushes_.size());
+  for (const auto& [due_ms, flush] : state_.flushes_) {
+    Ms(due_ms);
+    out_.Varint(containers_.at(flush.container).ordinal * kResourceCount +
+                static_cast<uint64_t>(flush.resource));
+  }
+}
+
+void NamespaceState::Save(ByteWriter& out) const { Saver(*this, out).Save(); }
+
+}  // namespace tidemark::workloads

@@ -1,0 +1,52 @@
+#pragma once
+// The first byte of a saved series. For namespace_saver.cpp and namespace_restorer.cpp only.
+
+#include <cstdint>
+
+namespace tidemark::workloads {
+
+/// What a saved series is bound to, and so what follows of it. The numbers are part of the format.
+enum class SavedKind : uint8_t {
+  kUnbound = 1,  ///< nothing: followed for its verdicts and the status of its source
+  kUsage = 2,
+  kRequest = 3,
+  kLimit = 4,
+  kPodOwner = 5,
+  kPhase = 6,     ///< a phase in which the pod goes on
+  kEndPhase = 7,  ///< a phase in which it has ended
+  kReplicaSetOwner = 8,
+  kJobOwner = 9,
+  kReplicas = 10,
+};
+
+inline constexpr uint8_t kSavedKindBits = 0x0F;
+inline constexpr uint8_t kSavedStale = 0x10;    ///< the last value is the stale marker
+inline constexpr uint8_t kSavedInteger = 0x20;  ///< the last value is a whole number
+/// What the series is bound to holds because this series says it: its fact, or the link to an
+/// owner.
+inline constexpr uint8_t kSavedHolds = 0x40;
+/// That fact is the series' last sample.
+inline constexpr uint8_t kSavedSame = 0x80;
+
+/// Whole numbers below it are written as such.
+inline constexpr double kSavedIntegerEnd = 9'007'199'254'740'992.0;  // 2^53
+
+/// Slot of a request or limit of a resource that is not known.
+inline constexpr uint64_t kSavedNoSlot = 4;
+inline constexpr uint64_t kSavedSlots = 5;
+
+// Bits of a pod.
+inline constexpr uint8_t kSavedHidden = 0x01;
+inline constexpr uint8_t kSavedWaits = 0x02;
+inline constexpr uint8_t kSavedOwner = 0x04;      ///< its owner is known
+inline constexpr uint8_t kSavedSameOwner = 0x08;  ///< it is that of the pod before
+inline constexpr uint8_t kSavedPodBits = 0x0F;
+
+// Bits of what a series says of a pod's owner.
+inline constexpr uint8_t kSavedObject = 0x01;      ///< it says one that counts
+inline constexpr uint8_t kSavedPodsObject = 0x02;  ///< it is the pod's
+inline constexpr uint8_t kSavedObjectBits = 0x03;
+
+inline constexpr uint8_t kSavedNamespaceVersion = 1;
+
+}  // namespace tidemark::workloads
