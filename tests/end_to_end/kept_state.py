@@ -8,6 +8,7 @@ import subprocess
 
 TIDETOOL = os.environ.get("TIDETOOL_BIN", "build/release/bin/tidetool")
 WEIGHT_TOLERANCE = 1e-9
+WEIGHTS = {"total_weight", "reference_ms", "buckets"}
 HALF_LIFE_MS = 24 * 3600 * 1000
 
 
@@ -22,15 +23,13 @@ def advice_lines(text):
 
 
 def inspect(path):
-    """{identity: what is kept} of a store that no daemon has open."""
+    """{identity: what is kept} of a store: of each namespace, and of each resource of each container."""
     run = subprocess.run([TIDETOOL, "storage", "inspect", "--state", path], text=True, capture_output=True, timeout=120)
     if run.returncode != 0:
         raise AssertionError(f"tidetool storage inspect ended with {run.returncode}: {run.stderr[-500:]}")
     entries = {}
     for line in run.stdout.splitlines():
         entry = json.loads(line)
-        if "container" not in entry:
-            continue
         key = tuple(entry.get(name, "") for name in
                     ("cluster", "namespace", "workload_type", "workload", "container", "resource"))
         if key in entries:
@@ -40,7 +39,7 @@ def inspect(path):
 
 
 def samples(entries):
-    return sum(entry["samples"] for entry in entries.values())
+    return sum(entry.get("samples", 0) for entry in entries.values())
 
 
 def differences(ours, theirs, most=10):
@@ -54,9 +53,11 @@ def differences(ours, theirs, most=10):
 
 
 def _differences_of_entry(ours, theirs):
-    for name in ("samples", "first_sample_ms", "last_sample_ms"):
+    for name in sorted((ours.keys() | theirs.keys()) - WEIGHTS):
         if ours.get(name) != theirs.get(name):
             yield f"{name} {ours.get(name)} and {theirs.get(name)}"
+    if "buckets" not in ours or "buckets" not in theirs:
+        return
     # Weights are relative to a moment, which may be another one.
     scale = 2.0 ** ((theirs["reference_ms"] - ours["reference_ms"]) / HALF_LIFE_MS)
     if not _close(ours["total_weight"], theirs["total_weight"] * scale, ours["total_weight"]):
