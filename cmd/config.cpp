@@ -213,15 +213,15 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         [&](const YamlValue& value) {
           return ReadRemoteWrite(value, file_name, config, last_size);
         }},
-       {"storage",
-        [&config](const YamlValue& value) {
-          return ReadStorage(value, config.storage, config.engine);
-        }},
-       {"limits", [&](const YamlValue& value) {
+       {"limits",
+        [&](const YamlValue& value) {
           return value.ReadMap(
               {{"max_series", WholeNumber(config.engine.max_series, 1, kMaxSeries)},
                {"max_inflight_size",
                 NotedSize(config.max_inflight_bytes, kMinBody, kMaxInflight, last_size)}});
+        }},
+       {"storage", [&config](const YamlValue& value) {
+          return ReadStorage(value, config.storage, config.engine);
         }}});
   if (!done) return tl::unexpected(done.error());
   if (auto good = CheckInflight(config, last_size); !good) return tl::unexpected(good.error());

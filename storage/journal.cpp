@@ -34,6 +34,14 @@ Result<void> MakeDirectory(const std::string& path) {
   return {};
 }
 
+/// Of the records that can still be read.
+uint64_t BytesBehind(rocksdb::DB& db, uint64_t number) {
+  uint64_t bytes = 0;
+  const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(rocksdb::ReadOptions()));
+  for (it->Seek(RecordKey(number + 1)); it->Valid(); it->Next()) bytes += it->value().size();
+  return bytes;
+}
+
 }  // namespace
 
 Journal::Journal(const Options& options, StorageCounters& counters)
@@ -58,10 +66,10 @@ Result<std::unique_ptr<Journal>> Journal::Open(const Options& options, bool crea
   rocksdb::DB& db = *journal->database_.db;
   journal->facts_ = ReadFacts(db);
   const JournalFacts& facts = journal->facts_;
-  const uint64_t last = LastRecord(db);
-  journal->previous_ = std::max(last, facts.trimmed);
-  journal->last_ = std::max({last, facts.trimmed, facts.highest, floor});
-  journal->first_ = FirstRecord(db, facts);
+  const JournalEnds ends = FindEnds(db, facts);
+  journal->previous_ = std::max(ends.last, facts.trimmed);
+  journal->last_ = std::max({ends.highest, facts.trimmed, facts.highest, floor});
+  journal->first_ = ends.first;
   counters.journal_first_number_now = static_cast<int64_t>(journal->first_.load());
   counters.journal_last_number_now = static_cast<int64_t>(journal->last_.load());
   journal->MeasureBytes();
@@ -74,33 +82,18 @@ Result<std::unique_ptr<Journal>> Journal::Open(const Options& options, bool crea
 }
 
 Result<void> Journal::OpenFirst(bool create) {
-  const std::string fresh = directory_ + ".new";
   if (create) {
     if (auto made = MakeDirectory(directory_); !made) return made;
-  } else if (!Exists(directory_) && Exists(fresh)) {
-    // The end of Rebuild was interrupted between its two renames.
-    if (auto renamed = RenameDurably(fresh, directory_); !renamed) return renamed;
   }
-  if (auto removed = RemoveAll(fresh); !removed) return removed;
-
   auto status =
       OpenDatabase(directory_, create ? OpenMode::kCreate : OpenMode::kExisting, database_);
   if (status.IsNoSpace() && !create) {
     status = OpenDatabase(directory_, OpenMode::kInPlace, database_);
   }
+  if (!status.ok() && TablesAreDamaged(status)) status = Repair(status);
   if (status.ok()) {
     CountLosses();
     return {};
-  }
-  if (status.IsCorruption() || status.IsPathNotFound()) {
-    // Records that can still be read may be what a checkpoint lacks: Replay decides.
-    if (OpenDatabase(directory_, OpenMode::kSalvage, database_).ok()) {
-      salvaged_ = true;
-      CountLosses();
-      Log(LogLevel::kWarn, "the journal is damaged; what is readable will be kept",
-          {{"directory", directory_}, {"text", status.ToString()}});
-      return {};
-    }
   }
   return DatabaseError(directory_,
                        status.IsNoSpace()
@@ -110,6 +103,31 @@ Result<void> Journal::OpenFirst(bool create) {
                        status);
 }
 
+bool Journal::TablesAreDamaged(const rocksdb::Status& status) {
+  // Trouble of the machine (no rights, too many files) comes as the same kind of error, and may
+  // pass: then nothing must be taken out.
+  const std::string text = status.ToString();
+  const bool gone = text.find("No such file") != std::string::npos;
+  if (!gone && text.find("IO error") != std::string::npos) return false;
+  if (!status.IsCorruption() && !gone) return false;
+  // Its catalogue must be good.
+  const bool readable = OpenDatabase(directory_, OpenMode::kLook, database_).ok();
+  database_.db.reset();
+  return readable;
+}
+
+rocksdb::Status Journal::Repair(const rocksdb::Status& why) {
+  const std::string aside = directory_ + ".damaged";
+  Log(LogLevel::kWarn, "tables of the journal are damaged or missing; the others are kept",
+      {{"directory", directory_}, {"aside", aside}, {"text", why.ToString()}});
+  auto status = RepairDatabase(directory_);
+  if (!status.ok()) return status;
+  if (auto removed = RemoveAll(aside); removed && Exists(directory_ + "/lost")) {
+    static_cast<void>(RenameDurably(directory_ + "/lost", aside));
+  }
+  return OpenDatabase(directory_, OpenMode::kExisting, database_);
+}
+
 Result<void> Journal::Look() {
   // A writer may replace files while they are opened: then it is tried again.
   rocksdb::Status status;
@@ -117,7 +135,6 @@ Result<void> Journal::Look() {
     status = OpenDatabase(directory_, OpenMode::kLook, database_);
     if (status.ok()) return {};
   }
-  if (OpenDatabase(directory_, OpenMode::kSalvage, database_).ok()) return {};
   return DatabaseError(directory_, "the journal cannot be opened", status);
 }
 
@@ -174,9 +191,6 @@ Result<uint64_t> Journal::Append(std::span<const std::string_view> records) {
   const bool sync = options_.sync == SyncMode::kAlways;
   if (status.ok()) {
     const Shared shared(database_mutex_);
-    if (salvaged_) {
-      return failed({ErrorCode::kIo, directory_ + ": is damaged and has to be replayed first"});
-    }
     status = database_.db->Write(Synced(sync), &batch);
   }
   if (!status.ok()) {
@@ -237,14 +251,8 @@ Result<void> Journal::Reopen() {
   const std::unique_lock<std::shared_mutex> exclusive(database_mutex_);
   const auto status = OpenDatabase(directory_, OpenMode::kInPlace, database_);
   if (!status.ok()) return tl::unexpected(Refused("cannot be opened again", status));
-  // What was written but not yet synced lies in logs that RocksDB does not sync any more.
-  const auto names = Names(directory_);
-  if (!names) return tl::unexpected(names.error());
-  for (const std::string& name : *names) {
-    if (!name.ends_with(".log")) continue;
-    if (auto synced = SyncPath(directory_ + "/" + name); !synced) return synced;
-  }
-  return {};
+  // What was written but not yet synced lies in logs that are not written to any more.
+  return SyncLogs();
 }
 
 Result<ReplayOutcome> Journal::Replay(
@@ -261,33 +269,29 @@ Result<ReplayOutcome> Journal::Replay(
   outcome.last_number = end->records > 0 ? end->last : after;
   outcome.damage = end->damage;
   if (options_.read_only) return outcome;
-  if (!end->damage.empty() || salvaged_) {
-    if (auto out = TakeOut(*end, after, outcome); !out) return tl::unexpected(out.error());
+  if (end->records > 0) previous_ = end->last;
+  if (!end->damage.empty()) {
+    if (auto out = TakeOut(*end, outcome); !out) return tl::unexpected(out.error());
   }
   return outcome;
 }
 
-Result<void> Journal::TakeOut(const WalkEnd& end, uint64_t after, ReplayOutcome& outcome) {
-  const uint64_t there = LastRecord(*database_.db);
+Result<void> Journal::TakeOut(const WalkEnd& end, ReplayOutcome& outcome) {
+  const uint64_t there = FindEnds(*database_.db, facts_).highest;
   outcome.dropped_records = there > end.last ? there - end.last : 0;
-  uint64_t bytes = 0;
-  const std::unique_ptr<rocksdb::Iterator> it(database_.db->NewIterator(rocksdb::ReadOptions()));
-  for (it->Seek(RecordKey(end.last + 1)); it->Valid(); it->Next()) bytes += it->value().size();
+  const uint64_t bytes = BytesBehind(*database_.db, end.last);
   counters_.journal_records_dropped.fetch_add(outcome.dropped_records, std::memory_order_relaxed);
   counters_.journal_bytes_dropped.fetch_add(bytes, std::memory_order_relaxed);
-  if (!end.damage.empty()) {
-    Log(LogLevel::kWarn, "the journal is damaged; what is behind the damage was left out",
-        {{"directory", directory_},
-         {"damage", end.damage},
-         {"records", std::to_string(outcome.dropped_records)},
-         {"bytes", std::to_string(bytes)}});
-  }
+  Log(LogLevel::kWarn, "the journal is damaged; what is behind the damage was left out",
+      {{"directory", directory_},
+       {"damage", end.damage},
+       {"records", std::to_string(outcome.dropped_records)},
+       {"bytes", std::to_string(bytes)}});
   last_.store(std::max(last_.load(), there));
-  auto done =
-      salvaged_ || end.unreadable ? Rebuild(after, end.last) : DeleteBehind(end.last, there);
-  if (!done) return done;
-  previous_ = std::max(LastRecord(*database_.db), facts_.trimmed);
-  first_ = FirstRecord(*database_.db, facts_);
+  if (auto deleted = DeleteBehind(end.last, there); !deleted) return deleted;
+  const JournalEnds ends = FindEnds(*database_.db, facts_);
+  previous_ = std::max(ends.last, facts_.trimmed);
+  first_ = ends.first;
   counters_.journal_first_number_now = static_cast<int64_t>(first_.load());
   counters_.journal_last_number_now = static_cast<int64_t>(last_.load());
   MeasureBytes();
@@ -306,66 +310,8 @@ Result<void> Journal::DeleteBehind(uint64_t last_good, uint64_t last_there) {
   return {};
 }
 
-Result<void> Journal::Rebuild(uint64_t after, uint64_t last_good) {
-  const std::string damaged = directory_ + ".damaged";
-  const std::string fresh = directory_ + ".new";
-  if (auto removed = RemoveAll(damaged); !removed) return removed;
-  JournalFacts facts{.trimmed = facts_.trimmed, .highest = last_.load()};
-  auto whole = CopyRecords(facts, last_good);
-  if (whole && !*whole) {
-    // Damage before what was replayed: only a checkpoint older than this one would want that.
-    facts.trimmed = std::max(after, facts.trimmed);
-    whole = CopyRecords(facts, last_good);
-  }
-  if (!whole) return tl::unexpected(whole.error());
-  const std::unique_lock<std::shared_mutex> exclusive(database_mutex_);
-  database_.db.reset();
-  if (auto renamed = RenameDurably(directory_, damaged); !renamed) return renamed;
-  if (auto renamed = RenameDurably(fresh, directory_); !renamed) return renamed;
-  const auto status = OpenDatabase(directory_, OpenMode::kExisting, database_);
-  if (!status.ok()) return DatabaseError(directory_, "cannot be opened", status);
-  salvaged_ = false;
-  facts_ = facts;
-  return {};
-}
-
-Result<bool> Journal::CopyRecords(const JournalFacts& facts, uint64_t last_good) {
-  constexpr size_t kBatchBytes = size_t{4} << 20;
-  const std::string path = directory_ + ".new";
-  if (auto removed = RemoveAll(path); !removed) return tl::unexpected(removed.error());
-  if (auto made = MakeDirectory(path); !made) return tl::unexpected(made.error());
-  Database fresh;
-  rocksdb::WriteBatch batch;
-  auto status = OpenDatabase(path, OpenMode::kCreate, fresh);
-  const auto failed = [&] { return DatabaseError(path, "cannot write the journal anew", status); };
-  if (status.ok()) status = batch.Put(FactsKey(), facts.Encode());
-  if (!status.ok()) return failed();
-  auto end = WalkRecords(
-      *database_.db, facts, facts.trimmed,
-      [&](uint64_t number, std::string_view stored, std::string_view) -> Result<void> {
-        if (number > last_good) return {};
-        status = batch.Put(RecordKey(number), rocksdb::Slice(stored.data(), stored.size()));
-        if (status.ok() && batch.GetDataSize() >= kBatchBytes) {
-          status = fresh.db->Write(Synced(false), &batch);
-          batch.Clear();
-        }
-        if (!status.ok()) return failed();
-        return {};
-      });
-  if (!end) return tl::unexpected(end.error());
-  if (status.ok()) status = fresh.db->Write(Synced(true), &batch);
-  if (status.ok()) status = fresh.db->Flush(rocksdb::FlushOptions());
-  if (!status.ok()) return failed();
-  return end->last >= last_good;
-}
-
 Result<void> Journal::Trim(uint64_t number) {
   const Lock lock(trim_mutex_);
-  const Shared shared(database_mutex_);
-  if (database_.db == nullptr || salvaged_) {
-    return Fail(ErrorCode::kUnavailable, directory_ + ": is not open after an error of the disk");
-  }
-  rocksdb::DB& db = *database_.db;
   const uint64_t last = last_.load(std::memory_order_acquire);
   number = std::min(number, last);
   if (number <= facts_.trimmed) return {};
@@ -374,25 +320,49 @@ Result<void> Journal::Trim(uint64_t number) {
   auto status = batch.Put(FactsKey(), facts.Encode());
   if (status.ok()) status = batch.DeleteRange(RecordKey(0), RecordKey(number + 1));
   // On the disk before any table goes: records that are missing for another reason are damage.
-  if (status.ok()) status = db.Write(Synced(true), &batch);
+  if (status.ok()) status = WriteTrim(batch);
   if (status.ok()) {
     facts_ = facts;
     uint64_t first = first_.load();
     while (first != 0 && first <= number &&
            !first_.compare_exchange_weak(first, number < last ? number + 1 : 0)) {
     }
-    DropTables(db, number);
-    // Lets go of the log's files; what was trimmed does not reach the table.
-    status = db.Flush(rocksdb::FlushOptions());
+    DropTables(number);
+    status = SwitchLog();
   }
   MeasureBytes();
   counters_.journal_first_number_now.store(static_cast<int64_t>(first_.load()));
   if (status.ok()) return {};
-  broken_.store(true, std::memory_order_release);
   return DatabaseError(directory_, "cannot be trimmed", status);
 }
 
-void Journal::DropTables(rocksdb::DB& db, uint64_t number) {
+rocksdb::Status Journal::WriteTrim(rocksdb::WriteBatch& batch) {
+  const Lock lock(append_mutex_);
+  if (broken_.load(std::memory_order_acquire)) {
+    if (auto mended = Mend(); !mended) return rocksdb::Status::IOError(mended.error().message);
+  }
+  const auto status = database_.db->Write(Synced(true), &batch);
+  if (!status.ok()) broken_.store(true, std::memory_order_release);
+  return status;
+}
+
+rocksdb::Status Journal::SwitchLog() {
+  // Not beside an append: RocksDB ends the process when it begins a new log after a write to the
+  // old one has failed. The table is written later; what was trimmed does not reach it.
+  const Lock lock(append_mutex_);
+  if (broken_.load(std::memory_order_acquire)) return rocksdb::Status::OK();
+  rocksdb::FlushOptions options;
+  options.wait = false;
+  options.allow_write_stall = true;
+  const auto status = database_.db->Flush(options);
+  if (!status.ok()) broken_.store(true, std::memory_order_release);
+  return status;
+}
+
+void Journal::DropTables(uint64_t number) {
+  const Shared shared(database_mutex_);
+  if (database_.db == nullptr) return;
+  rocksdb::DB& db = *database_.db;
   std::vector<rocksdb::LiveFileMetaData> tables;
   db.GetLiveFilesMetaData(&tables);
   std::sort(tables.begin(), tables.end(),
@@ -421,12 +391,24 @@ JournalInfo Journal::Info() const {
           .bytes = static_cast<uint64_t>(std::max<int64_t>(0, counters_.journal_bytes_now.load()))};
 }
 
+Result<void> Journal::SyncLogs() {
+  // Not by RocksDB: it ends the process when its log is to be synced after a write that failed, and
+  // that may happen at any time beside this.
+  const auto names = Names(directory_);
+  if (!names) return tl::unexpected(names.error());
+  for (const std::string& name : *names) {
+    if (!name.ends_with(".log")) continue;
+    auto synced = SyncPath(directory_ + "/" + name);
+    // Gone meanwhile: what it held is in a table, which is on the disk.
+    if (!synced && synced.error().code != ErrorCode::kNotFound) return synced;
+  }
+  return {};
+}
+
 void Journal::SyncNow() {
   if (!unsynced_.exchange(false, std::memory_order_acq_rel)) return;
-  const Shared shared(database_mutex_);
-  const auto status = database_.db != nullptr ? database_.db->SyncWAL()
-                                              : rocksdb::Status::Aborted("the database is closed");
-  if (status.ok()) {
+  const auto synced = SyncLogs();
+  if (synced) {
     counters_.journal_syncs.fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -436,7 +418,7 @@ void Journal::SyncNow() {
   broken_.store(true, std::memory_order_release);
   counters_.journal_sync_failures.fetch_add(1, std::memory_order_relaxed);
   LogOncePerMinute("sync", LogLevel::kError, "the journal cannot be synced to the disk",
-                   {{"directory", directory_}, {"error", status.ToString()}});
+                   {{"directory", directory_}, {"error", synced.error().message}});
 }
 
 void Journal::SyncLoop(const std::stop_token& stop) {

@@ -1,8 +1,7 @@
 #pragma once
 // The journal of the store: see Store for what its calls promise.
 //
-// Lives in `DIRECTORY/journal`. While a damaged one is written anew there is a `journal.new`, and
-// the damaged one is kept as `journal.damaged` until the next such.
+// Lives in `DIRECTORY/journal`. Damaged tables are moved to `journal.damaged`, until the next such.
 //
 // Thread-safe as Store says: Append and Replay one at a time, all else beside them.
 
@@ -56,17 +55,22 @@ class Journal {
 
   Result<void> OpenFirst(bool create);
   Result<void> Look();
+  bool TablesAreDamaged(const rocksdb::Status& status);
+  rocksdb::Status Repair(const rocksdb::Status& why);
   void CountLosses();
   /// Brings the database back after an error, at most twice a second. append_mutex_ is held.
   Result<void> Mend();
   Result<void> Reopen();
   Error Refused(std::string_view what, const rocksdb::Status& status);
-  Result<void> TakeOut(const WalkEnd& end, uint64_t after, ReplayOutcome& outcome);
+  /// Takes out what is behind the damage, for good.
+  Result<void> TakeOut(const WalkEnd& end, ReplayOutcome& outcome);
   Result<void> DeleteBehind(uint64_t last_good, uint64_t last_there);
-  Result<void> Rebuild(uint64_t after, uint64_t last_good);
-  Result<bool> CopyRecords(const JournalFacts& facts, uint64_t last_good);
-  void DropTables(rocksdb::DB& db, uint64_t number);
+  rocksdb::Status WriteTrim(rocksdb::WriteBatch& batch);
+  /// Begins a new write-ahead log, so that the old one can go.
+  rocksdb::Status SwitchLog();
+  void DropTables(uint64_t number);
   void MeasureBytes();
+  Result<void> SyncLogs();
   void SyncNow();
   void SyncLoop(const std::stop_token& stop);
 
@@ -76,7 +80,6 @@ class Journal {
 
   mutable std::shared_mutex database_mutex_;  ///< exclusive to exchange the database
   Database database_;
-  bool salvaged_ = false;  ///< the database is a view of a damaged one, to be written anew
 
   std::mutex append_mutex_;  ///< guards the next five
   DiskSpace space_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "model/byte_codec.h"
 #include "storage/rocksdb_log.h"
@@ -20,7 +21,7 @@ constexpr size_t kMemtableBytes = size_t{32} << 20;
 rocksdb::Options DatabaseOptions(OpenMode mode) {
   rocksdb::Options options;
   options.create_if_missing = mode == OpenMode::kCreate;
-  options.paranoid_checks = mode != OpenMode::kSalvage;
+  options.paranoid_checks = mode != OpenMode::kLook;
   // Whatever is still readable comes back, with gaps where it is not; the journal judges them.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
   options.avoid_flush_during_recovery = mode == OpenMode::kInPlace;
@@ -41,12 +42,17 @@ rocksdb::Options DatabaseOptions(OpenMode mode) {
   options.hard_pending_compaction_bytes_limit = 0;
   options.max_background_jobs = 2;
   options.max_manifest_file_size = 1U << 20;
+  // Of the 4 MB that are reserved else, a small disk would have less to give.
+  options.manifest_preallocation_size = size_t{64} << 10;
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
   options.skip_stats_update_on_db_open = true;
   rocksdb::BlockBasedTableOptions table;
   table.no_block_cache = true;
   table.block_size = size_t{64} << 10;
+  // With its first key in the index a block is read when the iterator comes to it, and not before:
+  // so a damaged one hinders nothing in front of it.
+  table.index_type = rocksdb::BlockBasedTableOptions::kBinarySearchWithFirstKey;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return options;
 }
@@ -82,11 +88,15 @@ rocksdb::Status OpenDatabase(const std::string& directory, OpenMode mode, Databa
   rocksdb::Options options = DatabaseOptions(mode);
   options.wal_filter = database.watch.get();
   rocksdb::DB* db = nullptr;
-  const bool reads_only = mode == OpenMode::kLook || mode == OpenMode::kSalvage;
-  const rocksdb::Status status = reads_only ? rocksdb::DB::OpenForReadOnly(options, directory, &db)
-                                            : rocksdb::DB::Open(options, directory, &db);
+  const rocksdb::Status status = mode == OpenMode::kLook
+                                     ? rocksdb::DB::OpenForReadOnly(options, directory, &db)
+                                     : rocksdb::DB::Open(options, directory, &db);
   if (status.ok()) database.db.reset(db);
   return status;
+}
+
+rocksdb::Status RepairDatabase(const std::string& directory) {
+  return rocksdb::RepairDB(directory, DatabaseOptions(OpenMode::kExisting));
 }
 
 JournalFacts ReadFacts(rocksdb::DB& db) {
@@ -99,25 +109,31 @@ JournalFacts ReadFacts(rocksdb::DB& db) {
   return reader.AtEnd() ? facts : JournalFacts{};
 }
 
-uint64_t FirstRecord(rocksdb::DB& db, const JournalFacts& facts) {
-  const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(rocksdb::ReadOptions()));
-  it->Seek(RecordKey(facts.trimmed + 1));
-  return it->Valid() ? RecordKey::Number(it->key()).value_or(0) : 0;
-}
-
-uint64_t LastRecord(rocksdb::DB& db) {
+JournalEnds FindEnds(rocksdb::DB& db, const JournalFacts& facts) {
+  JournalEnds ends;
   const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(rocksdb::ReadOptions()));
   it->SeekToLast();
-  if (it->Valid()) return RecordKey::Number(it->key()).value_or(0);
-  if (it->status().ok()) return 0;
-  // Not readable: the tables' own descriptions still tell, perhaps one too high.
+  if (it->status().ok()) {
+    // With no record at all the last key is that of the facts.
+    if (it->Valid()) ends.last = RecordKey::Number(it->key()).value_or(0);
+    ends.highest = ends.last;
+    it->Seek(RecordKey(facts.trimmed + 1));
+    if (it->Valid()) ends.first = RecordKey::Number(it->key()).value_or(0);
+    return ends;
+  }
+  // Damage somewhere: the way from the front goes as far as records can be read, and the tables'
+  // own descriptions tell, perhaps one too high, how far they went.
+  for (it->Seek(RecordKey(facts.trimmed + 1)); it->Valid(); it->Next()) {
+    ends.last = RecordKey::Number(it->key()).value_or(ends.last);
+    if (ends.first == 0) ends.first = ends.last;
+  }
+  ends.highest = ends.last;
   std::vector<rocksdb::LiveFileMetaData> tables;
   db.GetLiveFilesMetaData(&tables);
-  uint64_t last = 0;
   for (const auto& table : tables) {
-    last = std::max(last, RecordKey::Number(table.largestkey).value_or(0));
+    ends.highest = std::max(ends.highest, RecordKey::Number(table.largestkey).value_or(0));
   }
-  return last;
+  return ends;
 }
 
 tl::unexpected<Error> DatabaseError(const std::string& directory, std::string_view what,

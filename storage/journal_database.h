@@ -47,8 +47,7 @@ enum class OpenMode : uint8_t {
   kCreate,    ///< there is none yet
   kExisting,  ///< tables are written of what the write-ahead logs hold
   kInPlace,   ///< as the one before, but needs next to no room on the disk, and reads slowly
-  kLook,      ///< nothing is changed; another process may be writing to it
-  kSalvage,   ///< nothing is changed, and files that are damaged or missing are no hindrance
+  kLook,      ///< nothing is changed; another process may be writing to it, files may be damaged
 };
 
 struct Database {
@@ -57,11 +56,19 @@ struct Database {
 };
 
 rocksdb::Status OpenDatabase(const std::string& directory, OpenMode mode, Database& database);
+/// Makes a database anew of the tables and logs that can be read; what cannot is moved to `lost`
+/// within the directory.
+rocksdb::Status RepairDatabase(const std::string& directory);
 /// All zeros when there are none, or they cannot be read.
 JournalFacts ReadFacts(rocksdb::DB& db);
-/// The numbers of the first and last record, as far as iterators and tables tell; 0: none.
-uint64_t FirstRecord(rocksdb::DB& db, const JournalFacts& facts);
-uint64_t LastRecord(rocksdb::DB& db);
+
+/// Numbers of the records that are there; 0: none.
+struct JournalEnds {
+  uint64_t first = 0;
+  uint64_t last = 0;
+  uint64_t highest = 0;  ///< as `last`, or where damage hides what is behind it: no record is above
+};
+JournalEnds FindEnds(rocksdb::DB& db, const JournalFacts& facts);
 
 /// kUnavailable when there is no room, else kIo.
 tl::unexpected<Error> DatabaseError(const std::string& directory, std::string_view what,

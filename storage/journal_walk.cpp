@@ -20,9 +20,8 @@ class Walk {
   bool Give(uint64_t number, std::string_view stored) {
     const auto frame = ReadFrame(number, stored);
     if (!frame) return Damage("record " + std::to_string(number) + " has a wrong checksum");
-    // Before the first one, records may be missing that the caller does not need.
-    const bool follows = first_ ? frame->previous <= end_.last : frame->previous == end_.last;
-    if (!follows) {
+    // One that names an earlier record than the last does not know of what damage had hidden.
+    if (frame->previous > end_.last) {
       return Damage("records " + std::to_string(end_.last + 1) + " to " +
                     std::to_string(number - 1) + " are missing");
     }
@@ -30,7 +29,6 @@ class Walk {
       refused_ = taken.error();
       return false;
     }
-    first_ = false;
     end_.last = number;
     ++end_.records;
     end_.bytes += frame->payload.size();
@@ -40,7 +38,6 @@ class Walk {
     end_.damage = std::move(what);
     return false;
   }
-  void Unreadable() { end_.unreadable = true; }
 
   uint64_t last() const { return end_.last; }
   Result<WalkEnd> End() && {
@@ -52,7 +49,6 @@ class Walk {
   const Take& take_;
   WalkEnd end_;
   std::optional<Error> refused_;
-  bool first_ = true;
 };
 
 std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
@@ -75,22 +71,14 @@ Result<WalkEnd> WalkRecords(rocksdb::DB& db, const JournalFacts& facts, uint64_t
     }
     if (!walk.Give(*number, View(it->value()))) return std::move(walk).End();
   }
-  if (it->status().ok()) return std::move(walk).End();
-
-  // One table that cannot be read stops an iterator over all of them, also before the damage is
-  // reached: on, record by record.
-  walk.Unreadable();
-  while (true) {
-    rocksdb::PinnableSlice value;
-    const auto status =
-        db.Get(options, db.DefaultColumnFamily(), RecordKey(walk.last() + 1), &value);
-    if (status.ok() && walk.Give(walk.last() + 1, View(value))) continue;
-    if (!status.ok()) {
-      walk.Damage("record " + std::to_string(walk.last() + 1) +
-                  " cannot be read: " + it->status().ToString());
-    }
-    return std::move(walk).End();
+  const rocksdb::Status status = it->status();
+  if (!status.ok()) {
+    const std::string what =
+        "record " + std::to_string(walk.last() + 1) + " cannot be read: " + status.ToString();
+    if (!status.IsCorruption()) return Fail(ErrorCode::kIo, db.GetName() + ": " + what);
+    walk.Damage(what);
   }
+  return std::move(walk).End();
 }
 
 }  // namespace tidemark::storage

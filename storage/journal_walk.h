@@ -14,15 +14,14 @@
 namespace tidemark::storage {
 
 struct WalkEnd {
-  uint64_t records = 0;     ///< given
-  uint64_t bytes = 0;       ///< of their payloads
-  uint64_t last = 0;        ///< number of the last good record, or where the walk began
-  std::string damage;       ///< what ended it; empty: the journal's end
-  bool unreadable = false;  ///< RocksDB could not read its files: taking records out does not help
+  uint64_t records = 0;  ///< given
+  uint64_t bytes = 0;    ///< of their payloads
+  uint64_t last = 0;     ///< number of the last good record, or where the walk began
+  std::string damage;    ///< what ended it; empty: the journal's end
 };
 
 /// Gives the records above `after`: number, what is stored (head included), payload. An error of
-/// `take` ends it and is passed on.
+/// `take` ends it and is passed on; kIo when the disk refuses, which may pass and is no damage.
 Result<WalkEnd> WalkRecords(
     rocksdb::DB& db, const JournalFacts& facts, uint64_t after,
     const std::function<Result<void>(uint64_t, std::string_view, std::string_view)>& take);

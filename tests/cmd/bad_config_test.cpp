@@ -26,7 +26,7 @@ constexpr std::string_view kQuantities =
 constexpr std::string_view kRemoteWriteKeys =
     "max_body_size, max_unpacked_size, max_labels, max_label_name_length, max_label_value_length, "
     "max_future, bearer_token_file, late, ha";
-constexpr std::string_view kTopKeys = "sources, estimation, remote_write, limits";
+constexpr std::string_view kTopKeys = "sources, estimation, remote_write, limits, storage";
 constexpr std::string_view kMetricNames =
     "letters, digits and _ : . / -, not beginning with a digit; labels belong into selector";
 
@@ -63,6 +63,17 @@ const BadConfig kBadConfigs[] = {
     {"limits:\n  max_series: 1\n max_labels: 2\n", "3: this is not YAML: end of map not found", ""},
     {"limits: \"open\n", "2: this is not YAML: a quoted text is not closed", ""},
     {"%YAML 2.0\n---\nlimits: {}\n", "1: this is not YAML: YAML major version too large", ""},
+    {"storage: 5\n",
+     "1: storage: 5 is not a map, allowed: the keys checkpoint_interval, sync_interval, min_free",
+     ""},
+    {"storage: {checkpoint_interval: 100ms}\n",
+     "1: storage.checkpoint_interval: 100ms is out of range, allowed: 1s <= x <= 6h", ""},
+    {"storage: {sync_interval: 2m}\n",
+     "1: storage.sync_interval: 2m is out of range, allowed: 10ms <= x <= 1m", ""},
+    {"storage: {min_free: lots}\n",
+     "1: storage.min_free: lots is not a size: it does not begin with a number, allowed: a number "
+     "with one of the units B, KB, MB, GB, TB (or KiB, MiB, GiB, TiB, the same), as in 64MB",
+     ""},
     {"limits: 5\n", "1: limits: 5 is not a map, allowed: the keys max_series, max_inflight_size",
      ""},
     {"limits: [max_series]\n",

@@ -87,7 +87,14 @@ remote_write:
 limits:
   max_series: 1000
   max_inflight_size: 1GB
+storage:
+  checkpoint_interval: 90s
+  sync_interval: 250ms
+  min_free: 0B
 )");
+  CHECK(config.engine.checkpoint_interval_ms == 90'000);
+  CHECK(config.storage.sync_interval_ms == 250);
+  CHECK(config.storage.min_free_bytes == 0);
   const auto& [cpu, memory, gpu_utilization, gpu_memory] = config.engine.estimation;
   CHECK(cpu.percentile == 0.95);
   CHECK(cpu.margin_ratio == 0.2);
@@ -256,6 +263,10 @@ remote_write:
 limits:
   max_series: 5000000
   max_inflight_size: 256MB
+storage:
+  checkpoint_interval: 5m
+  sync_interval: 1s
+  min_free: 64MB
 )");
 }
 

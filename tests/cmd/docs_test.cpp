@@ -73,7 +73,7 @@ TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]"
     key.erase(0, key.find_first_not_of(' '));
     CAPTURE(key);
     CHECK((ManualNames(key + "`") || key == "sources" || key == "estimation" ||
-           key == "remote_write" || key == "limits"));
+           key == "remote_write" || key == "limits" || key == "storage"));
     begin = end + 1;
   }
   for (auto role = workloads::Role::kNone; role <= workloads::Role::kPodLabels;

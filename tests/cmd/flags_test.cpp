@@ -44,6 +44,7 @@ TEST_CASE("Without flags the daemon has its defaults", "[cmd][flags]") {
   CHECK(flags.config_file.empty());
   CHECK(flags.web_listen_address == "0.0.0.0:9849");
   CHECK(flags.storage_path == "./data");
+  CHECK(flags.storage_sync == storage::SyncMode::kAlways);
   CHECK(flags.web_config_file.empty());
   CHECK(flags.eval_interval == std::chrono::seconds(15));
   CHECK(flags.log_level == LogLevel::kInfo);
@@ -55,11 +56,13 @@ TEST_CASE("Without flags the daemon has its defaults", "[cmd][flags]") {
 TEST_CASE("Every flag reaches its setting", "[cmd][flags]") {
   const Flags flags =
       Good({"--config.file=/etc/tidemark.yml", "--web.listen-address=127.0.0.1:0",
-            "--storage.path=/data", "--web.config.file=web.yml", "--eval.interval=1m30s",
-            "--log.level=debug", "--log.format=json", "--clock.start=1700000000123"});
+            "--storage.path=/data", "--storage.sync=interval", "--web.config.file=web.yml",
+            "--eval.interval=1m30s", "--log.level=debug", "--log.format=json",
+            "--clock.start=1700000000123"});
   CHECK(flags.config_file == "/etc/tidemark.yml");
   CHECK(flags.web_listen_address == "127.0.0.1:0");
   CHECK(flags.storage_path == "/data");
+  CHECK(flags.storage_sync == storage::SyncMode::kInterval);
   CHECK(flags.web_config_file == "web.yml");
   CHECK(flags.eval_interval == std::chrono::seconds(90));
   CHECK(flags.log_level == LogLevel::kDebug);
@@ -79,7 +82,8 @@ TEST_CASE("A value can stand behind a space and may be empty where that means so
 
 TEST_CASE("A wrong flag is named with what is allowed", "[cmd][flags]") {
   const std::string all =
-      "--config.file, --web.listen-address, --web.config.file, --storage.path, --eval.interval, "
+      "--config.file, --web.listen-address, --web.config.file, --storage.path, --storage.sync, "
+      "--eval.interval, "
       "--log.level, "
       "--log.format, --clock.start, "
       "--version, --help";
@@ -115,7 +119,7 @@ TEST_CASE("A wrong flag is named with what is allowed", "[cmd][flags]") {
        "--eval.interval: 15 is not a duration: a unit is missing, allowed: whole numbers with the "
        "units y, w, d, h, m, "
        "s, ms in this order, as in 90s, 1h30m or 7d"},
-      {{"--storage.path="}, "--storage.path: it is empty, allowed: a directory"},
+      {{"--storage.sync=never"}, "--storage.sync: never is unknown, allowed: always, interval"},
       {{"--clock.start=now"}, "--clock.start: now " + start},
       {{"--clock.start=-1"}, "--clock.start: -1 " + start},
       {{"--clock.start=1.5"}, "--clock.start: 1.5 " + start},

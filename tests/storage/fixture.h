@@ -1,6 +1,7 @@
 #pragma once
 // A store in a folder of its own, opened and closed as a test wants, and small helpers about it.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -24,9 +25,17 @@ namespace tidemark::storage {
 
 class TestFolder {
  public:
-  TestFolder() {
+  enum Place : uint8_t {
+    kOnDisk,
+    kInMemory,  ///< where there is such a file system: for what opens stores by the hundred
+  };
+  explicit TestFolder(Place place = kOnDisk) {
+    const std::filesystem::path memory = "/dev/shm";
+    const bool there = std::filesystem::is_directory(memory);
     std::string name =
-        (std::filesystem::temp_directory_path() / "tidemark-storage-XXXXXX").string();
+        ((place == kInMemory && there ? memory : std::filesystem::temp_directory_path()) /
+         "tidemark-storage-XXXXXX")
+            .string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
     path_ = name;
   }
@@ -79,7 +88,10 @@ using Records = std::vector<std::pair<uint64_t, std::string>>;
 /// One store at a time; its counters start anew with each opening.
 class StoreFixture {
  public:
-  explicit StoreFixture(std::string path) { options.path = std::move(path); }
+  explicit StoreFixture(std::string path) {
+    options.path = std::move(path);
+    options.min_free_bytes = 1 << 20;
+  }
 
   Result<void> TryOpen() {
     store.reset();

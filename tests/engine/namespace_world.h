@@ -1,0 +1,164 @@
+#pragma once
+// One namespace with everything that it needs of a shard, without the shard.
+
+#include <fmt/format.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/request_history.h"
+#include "tests/engine/random_traffic.h"
+#include "workloads/namespace_state.h"
+
+namespace tidemark::testing {
+
+struct NamespaceWorld {
+  engine::Options options;
+  workloads::SourceTable sources;
+  engine::RequestHistory history;
+  EngineCounters counters;
+  workloads::SeriesBudget budget;
+  workloads::KnownSeries known;
+  workloads::ShardContext context;
+  std::unique_ptr<workloads::NamespaceState> state;
+  std::vector<LabelView> labels;
+
+  explicit NamespaceWorld(const engine::Options& with = {},
+                          const std::vector<workloads::Source>& extra = {})
+      : options(with),
+        sources(extra),
+        history(options),
+        budget(options.max_series),
+        context{sources, history, budget, counters, known} {
+    context.refuse_late = options.refuse_late;
+    context.source_counts.resize(sources.size());
+  }
+
+  void Begin() {
+    state.reset();
+    state = std::make_unique<workloads::NamespaceState>("east", "shop", 3, context);
+  }
+
+  /// As a shard applies a batch. Series without a role are left out.
+  WriteVerdict Put(const TrafficBatch& batch) {
+    WriteVerdict verdict;
+    for (const TrafficSeries& series : batch.series) {
+      labels.clear();
+      if (!DecodeLabels(series.label_bytes, labels)) continue;
+      const auto source = sources.Find(labels);
+      if (!source || !workloads::Identify(sources.at(*source), labels)) continue;
+      workloads::SeriesItem item;
+      const XXH128_hash_t hash = XXH3_128bits(series.label_bytes.data(), series.label_bytes.size());
+      item.series = {hash.low64, hash.high64};
+      item.label_bytes = series.label_bytes;
+      item.source = *source;
+      item.from_ha_pair = series.from_ha_pair;
+      item.vetted = true;
+      const workloads::SeriesPlace place = known.Look().Find(item.series);
+      if (place && state->Holds(place.series(), item.series)) {
+        item.place = place;
+        state->ApplyKnown(item, series.samples, batch.arrival_ms, verdict);
+      } else if (!state->ApplyByHash(item, series.samples, batch.arrival_ms, verdict)) {
+        item.may_create = budget.TryTake();
+        state->Apply(item, series.samples, batch.arrival_ms, verdict);
+      }
+      state->Touch();
+    }
+    state->EndBatch();
+    return verdict;
+  }
+
+  std::string Saved() const {
+    std::string bytes;
+    ByteWriter out(bytes);
+    state->Save(out);
+    return bytes;
+  }
+
+  /// Replaces the namespace; on an error there is none.
+  Result<void> Restore(std::string_view bytes, const std::vector<uint16_t>& mapping) {
+    state.reset();
+    ByteReader in(bytes);
+    auto restored = workloads::NamespaceState::Restore(in, mapping, 3, context);
+    if (!restored) return tl::unexpected(restored.error());
+    state = std::move(*restored);
+    if (!in.AtEnd()) return Fail(ErrorCode::kInternal, "bytes are left");
+    return {};
+  }
+
+  /// Each saved source of `from` in this world's table.
+  std::vector<uint16_t> MappingFrom(const workloads::SourceTable& from) const {
+    std::vector<uint16_t> mapping;
+    for (size_t i = 0; i < from.size(); ++i) {
+      mapping.push_back(workloads::NamespaceState::kNoSource);
+      const std::string wanted = workloads::Fingerprint(from.at(static_cast<uint16_t>(i)));
+      for (size_t j = 0; j < sources.size(); ++j) {
+        if (workloads::Fingerprint(sources.at(static_cast<uint16_t>(j))) == wanted) {
+          mapping.back() = static_cast<uint16_t>(j);
+        }
+      }
+    }
+    return mapping;
+  }
+  std::vector<uint16_t> OwnMapping() const { return MappingFrom(sources); }
+
+  /// Everything the namespace shows, every bit of it.
+  std::string Shown() const {
+    std::string text;
+    const auto add = [&text](const char* what, const std::optional<double>& value) {
+      text += value ? fmt::format(" {}={:a}", what, *value) : fmt::format(" {}=-", what);
+    };
+    for (const workloads::WorkloadView& view : state->View(state->event_time_ms())) {
+      const WorkloadAdvice advice = history.Advise(view);
+      text += fmt::format("{}/{} replicas={:a} last={} containers={}\n", advice.id.workload_type,
+                          advice.id.workload, advice.replicas, advice.last_sample_ms,
+                          view.containers_in_pod);
+      for (const ContainerAdvice& container : advice.containers) {
+        for (const ResourceAdvice& of : container.resources) {
+          text += fmt::format("  {} {}:", container.container, ResourceName(of.resource));
+          add("request", of.current_request);
+          add("limit", of.current_limit);
+          add("model", of.model_request);
+          add("recommended", of.recommended_request);
+          add("days", of.confidence_days);
+          add("reclaimable", of.reclaimable);
+          text += '\n';
+        }
+      }
+      std::vector<WorkloadStatus> statuses;
+      state->Explain(view.id->workload, statuses);
+      for (const WorkloadStatus& status : statuses) {
+        text += fmt::format("  {}/{} {}", status.workload_type, status.workload,
+                            status.has_recommendation);
+        for (const auto& item : status.prerequisites) {
+          text +=
+              fmt::format("; {} {} {}", item.what, item.present, item.last_sample_ms.value_or(-1));
+        }
+        for (const auto& pod : status.pods)
+          text += "; " + pod.pod + " of " + pod.owner + " in " + pod.workload;
+        text += '\n';
+      }
+    }
+    return text;
+  }
+
+  /// What counters say is there now.
+  std::string Counted() const {
+    std::string text = fmt::format("series {} {} pods {} workloads {} containers {} namespaces {};",
+                                   counters.series_now.load(), budget.count(),
+                                   counters.pods_now.load(), counters.workloads_now.load(),
+                                   counters.containers_now.load(), counters.namespaces_now.load());
+    for (size_t i = 0; i < sources.size(); ++i) {
+      if (context.source_counts[i].series == 0) continue;
+      text += fmt::format(" {}={}", sources.at(static_cast<uint16_t>(i)).metric,
+                          context.source_counts[i].series);
+    }
+    return text;
+  }
+};
+
+}  // namespace tidemark::testing

@@ -1,0 +1,302 @@
+// What is saved under one configuration and restored under another; what is damaged; what a past
+// brings.
+#include <random>
+
+#include "tests/catch.h"
+#include "tests/engine/namespace_world.h"
+#include "workloads/past.h"
+
+using namespace tidemark;
+using namespace tidemark::testing;
+using workloads::NamespaceState;
+using workloads::Role;
+using workloads::Source;
+
+namespace {
+
+void Run(NamespaceWorld& world, RandomTraffic& traffic, int batches) {
+  for (int i = 0; i < batches; ++i) world.Put(traffic.Next());
+}
+
+Source Without(const std::string& metric) {
+  Source source;
+  source.metric = metric;
+  source.role = Role::kNone;
+  return source;
+}
+
+uint64_t SeriesOf(const NamespaceWorld& world, const std::string& metric) {
+  uint64_t series = 0;
+  for (size_t i = 0; i < world.sources.size(); ++i) {
+    if (world.sources.at(static_cast<uint16_t>(i)).metric == metric) {
+      series += world.context.source_counts[i].series;
+    }
+  }
+  return series;
+}
+
+/// The numbers that the pool would give out next, and whether anything is kept under them.
+std::string Next(const workloads::IndexPool& pool, const NamespaceWorld& world) {
+  workloads::IndexPool copy = pool;
+  std::string text;
+  for (int i = 0; i < 200; ++i) {
+    const uint32_t index = copy.Take();
+    std::string kept;
+    ByteWriter out(kept);
+    world.history.SaveContainer(index, out);
+    world.history.SaveInstance(index, out);
+    text += std::to_string(index) + (kept == std::string(2, '\0') ? " " : "! ");
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("series of a source that is gone are collected, the rest goes on", "[engine][state]") {
+  const uint32_t seed = std::random_device{}();
+  INFO("seed " << seed);
+  const std::string metric =
+      GENERATE("container_memory_working_set_bytes", "container_cpu_usage_seconds_total",
+               "kube_pod_owner", "kube_replicaset_owner", "kube_job_owner", "kube_pod_status_phase",
+               "kube_deployment_spec_replicas", "kube_pod_container_resource_requests");
+  INFO(metric);
+  RandomTraffic traffic(seed);
+  NamespaceWorld whole;
+  whole.Begin();
+  Run(whole, traffic, 300);
+  REQUIRE(SeriesOf(whole, metric) > 0);
+
+  NamespaceWorld b({}, {Without(metric)});
+  NamespaceWorld c({}, {Without(metric)});
+  const auto mapping = b.MappingFrom(whole.sources);
+  REQUIRE(b.Restore(whole.Saved(), mapping));
+  CHECK(SeriesOf(b, metric) == 0);
+  CHECK(b.state->series_count() == whole.state->series_count() - SeriesOf(whole, metric));
+  CHECK(b.budget.count() == static_cast<int64_t>(b.state->series_count()));
+  REQUIRE(c.Restore(b.Saved(), c.OwnMapping()));
+  for (int i = 0; i < 400; ++i) {
+    INFO("batch " << i);
+    const TrafficBatch batch = traffic.Next();
+    const WriteVerdict said = b.Put(batch);
+    const WriteVerdict same = c.Put(batch);
+    REQUIRE(said.accepted == same.accepted);
+    REQUIRE(said.ignored == same.ignored);
+    REQUIRE(said.rejected == same.rejected);
+  }
+  CHECK(b.Saved() == c.Saved());
+  CHECK(b.Shown() == c.Shown());
+  CHECK(b.Counted() == c.Counted());
+}
+
+TEST_CASE("without any source left a restored namespace is one that forgot its series",
+          "[engine][state]") {
+  const uint32_t seed = std::random_device{}();
+  INFO("seed " << seed);
+  RandomTraffic traffic(seed);
+  NamespaceWorld a;
+  a.Begin();
+  Run(a, traffic, 200);
+  const std::string saved = a.Saved();
+  NamespaceWorld b;
+  REQUIRE(b.Restore(saved, std::vector<uint16_t>(a.sources.size(), NamespaceState::kNoSource)));
+  a.state->ForgetSeries();
+  REQUIRE(b.state->workload_count() > 0);
+  CHECK(b.state->series_count() == 0);
+  CHECK(b.Saved() == a.Saved());
+  CHECK(b.Shown() == a.Shown());
+  CHECK(b.Counted() == a.Counted());
+}
+
+TEST_CASE("a damaged namespace is refused and leaves everything as it was", "[engine][state]") {
+  const uint32_t seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  RandomTraffic traffic(seed);
+  NamespaceWorld a;
+  a.Begin();
+  Run(a, traffic, 150);
+  const std::string saved = a.Saved();
+  const auto mapping = a.OwnMapping();
+  NamespaceWorld b;
+  REQUIRE(b.Restore(saved, mapping));  // so that the pools have been used
+  b.state.reset();
+  const std::string counted = b.Counted();
+  const std::string containers = Next(b.context.containers, b);
+  const std::string instances = Next(b.context.instances, b);
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string bytes = saved;
+    if (i % 2 == 0) {
+      bytes.resize(random() % bytes.size());
+    } else {
+      bytes[random() % bytes.size()] ^= static_cast<char>(1U << random() % 8);
+    }
+    ByteReader in(bytes);
+    auto restored = NamespaceState::Restore(in, mapping, 3, b.context);
+    if (restored) {
+      REQUIRE(i % 2 == 1);  // a changed bit of a hash, a value or a name may restore
+      (*restored)->ForgetSeries();
+      restored->reset();
+    } else {
+      ++refused;
+      REQUIRE(restored.error().code == ErrorCode::kInvalidArgument);
+      REQUIRE(restored.error().message.starts_with("saved namespace"));
+      REQUIRE(Next(b.context.containers, b).find('!') == std::string::npos);
+      if (i % 50 == 0) {
+        REQUIRE(Next(b.context.instances, b).find('!') == std::string::npos);
+      }
+    }
+    REQUIRE(b.Counted() == counted);
+  }
+  CHECK(refused > 1600);
+  // What was refused before anything else was restored changed nothing in what comes next.
+  NamespaceWorld c;
+  REQUIRE(c.Restore(saved, mapping));
+  c.state.reset();
+  REQUIRE(Next(c.context.containers, c) == containers);
+  for (size_t cut = 0; cut < saved.size(); cut += 97) {
+    REQUIRE_FALSE(c.Restore(std::string_view(saved).substr(0, cut), mapping));
+  }
+  CHECK(Next(c.context.containers, c) == containers);
+  CHECK(Next(c.context.instances, c) == instances);
+}
+
+TEST_CASE("a restored namespace may be larger than the ceiling on series", "[engine][state]") {
+  RandomTraffic traffic(7);
+  NamespaceWorld a;
+  a.Begin();
+  Run(a, traffic, 50);
+  engine::Options options;
+  options.max_series = 10;
+  NamespaceWorld b(options);
+  REQUIRE(b.Restore(a.Saved(), a.OwnMapping()));
+  CHECK(b.state->series_count() == a.state->series_count());
+  CHECK(b.budget.count() == static_cast<int64_t>(a.state->series_count()));
+  CHECK(b.known.size() == 0);
+  CHECK_FALSE(b.budget.TryTake());
+}
+
+TEST_CASE("cluster and name of a saved namespace can be read alone", "[engine][state]") {
+  NamespaceWorld a;
+  a.Begin();
+  const auto name = NamespaceState::SavedName(a.Saved());
+  REQUIRE(name);
+  CHECK(*name == NamespaceName{"east", "shop"});
+  CHECK_FALSE(NamespaceState::SavedName(std::string("\x02\x00\x00", 3)));
+  CHECK_FALSE(NamespaceState::SavedName(a.Saved().substr(0, 4)));
+}
+
+TEST_CASE("a changed half-life holds from the newest minute on", "[engine][state]") {
+  const TrafficOptions steady{.deployments = 1, .pods = 1, .silences = false};
+  RandomTraffic traffic(11, steady);
+  NamespaceWorld a;
+  a.Begin();
+  Run(a, traffic, 600);
+  const std::string before = a.Shown();
+  engine::Options options;
+  for (auto& estimation : options.estimation) estimation.half_life_ms = 6 * 3'600'000LL;
+  NamespaceWorld b(options);
+  REQUIRE(b.Restore(a.Saved(), a.OwnMapping()));
+  CHECK(b.Shown() == before);
+  CHECK(b.Saved() != a.Saved());
+  NamespaceWorld c(options);
+  REQUIRE(c.Restore(b.Saved(), b.OwnMapping()));
+  CHECK(c.Saved() == b.Saved());
+  Run(c, traffic, 10);
+  CHECK(c.counters.internal_errors == 0);
+
+  engine::Options other;  // says nothing of what has been
+  for (auto& estimation : other.estimation) {
+    estimation.percentile = 0.5;
+    estimation.margin_ratio = 0;
+  }
+  NamespaceWorld d(other);
+  REQUIRE(d.Restore(a.Saved(), a.OwnMapping()));
+  CHECK(d.Saved() == a.Saved());
+  CHECK(d.Shown() != before);
+}
+
+TEST_CASE("a merged past survives, and live minutes that it reaches over do not count",
+          "[engine][state]") {
+  const TrafficOptions steady{.deployments = 1, .pods = 1, .silences = false};
+  RandomTraffic traffic(13, steady);
+  NamespaceWorld past;
+  past.Begin();
+  Run(past, traffic, 40);
+  std::string history;
+  std::string type;
+  std::string workload;
+  workloads::PastContainer merged;
+  past.state->ForEachContainer([&](const workloads::Workload& of, std::string_view container,
+                                   const workloads::WorkloadContainer& kept) {
+    if (of.id.workload_type != "process") return;
+    ByteWriter out(history);
+    past.history.SaveContainer(kept.index, out);
+    type = of.id.workload_type;
+    workload = of.id.workload;
+    CHECK(container.empty());
+    merged.minutes[0] = {kept.first_ms[0], kept.last_usage_ms + 10 * workloads::kMinuteMs, 10};
+  });
+  merged.workload_type = type;
+  merged.workload = workload;
+  merged.history = history;
+  REQUIRE(history.size() > 2);
+
+  NamespaceWorld live;
+  live.Begin();
+  REQUIRE(live.state->MergePast(merged));
+  live.state->EndBatch();
+  NamespaceWorld twin;
+  REQUIRE(twin.Restore(live.Saved(), live.OwnMapping()));
+  REQUIRE(twin.Saved() == live.Saved());
+  for (int i = 0; i < 40; ++i) {
+    const TrafficBatch batch = traffic.Next();
+    live.Put(batch);
+    twin.Put(batch);
+  }
+  CHECK(live.counters.usage_minutes_before_past > 0);
+  CHECK(twin.counters.usage_minutes_before_past == live.counters.usage_minutes_before_past);
+  CHECK(twin.counters.usage_minutes == live.counters.usage_minutes);
+  CHECK(twin.Saved() == live.Saved());
+  CHECK(twin.Shown() == live.Shown());
+}
+
+TEST_CASE("a saved history can be merged into another, all of it or nothing", "[engine][state]") {
+  NamespaceWorld a;
+  const auto add = [](NamespaceWorld& world, uint32_t container, int from, int to) {
+    for (int i = from; i < to; ++i) {
+      const int64_t at = 1'700'000'040'000 + i * workloads::kMinuteMs;
+      world.history.AddUsage(container, 0, Resource::kCpu, {at, 0.01 * (i % 40)});
+      world.history.AddUsage(container, 0, Resource::kMemory, {at, 1e8 + 1e7 * i});
+    }
+  };
+  const auto saved = [](const NamespaceWorld& world, uint32_t container) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    world.history.SaveContainer(container, out);
+    return bytes;
+  };
+  add(a, 5, 0, 100);
+  add(a, 6, 100, 200);
+  const std::string late = saved(a, 6);
+  NamespaceWorld b;
+  ByteReader first(late);
+  REQUIRE(b.history.MergeSaved(2, first));
+  CHECK(first.AtEnd());
+  CHECK(saved(b, 2) == late);  // into nothing: as it was
+  ByteReader second(late);
+  const std::string before = saved(a, 5);
+  for (size_t cut = 0; cut < late.size(); ++cut) {
+    ByteReader part(std::string_view(late).substr(0, cut));
+    REQUIRE_FALSE(a.history.MergeSaved(5, part));
+    REQUIRE(saved(a, 5) == before);
+  }
+  REQUIRE(a.history.MergeSaved(5, second));
+  const std::string added = saved(a, 5);
+  // The same as two containers of the engine's merged.
+  NamespaceWorld c;
+  add(c, 5, 0, 100);
+  add(c, 6, 100, 200);
+  c.history.MergeContainer(6, 5);
+  CHECK(saved(c, 5) == added);
+}

@@ -1,0 +1,98 @@
+// A namespace that was saved and restored is the same namespace: verdicts, views and bytes.
+#include <random>
+
+#include "tests/catch.h"
+#include "tests/engine/namespace_world.h"
+
+using namespace tidemark;
+using namespace tidemark::testing;
+using workloads::NamespaceState;
+
+namespace {
+
+/// So that a failed comparison of kilobytes says little and soon.
+bool Same(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const auto at = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  UNSCOPED_INFO("sizes " << a.size() << " and " << b.size() << ", differ at " << at);
+  return false;
+}
+
+std::string Said(const WriteVerdict& verdict) {
+  std::string text = fmt::format("accepted {}", verdict.accepted);
+  for (const uint64_t count : verdict.ignored) text += fmt::format(" i{}", count);
+  for (const uint64_t count : verdict.rejected) text += fmt::format(" r{}", count);
+  return text + " " + verdict.first_rejected;
+}
+
+/// Both worlds take the same batches; at random points the second one is replaced by what the first
+/// one saves, or the first one by what the second one saves.
+void RunTwins(uint32_t seed, int batches, const TrafficOptions& traffic_options,
+              const engine::Options& options) {
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  RandomTraffic traffic(seed, traffic_options);
+  NamespaceWorld a(options);
+  NamespaceWorld b(options);
+  a.Begin();
+  b.Begin();
+  const auto mapping = a.OwnMapping();
+  int restored = 0;
+  size_t most_series = 0;
+  size_t most_workloads = 0;
+  for (int i = 0; i < batches; ++i) {
+    INFO("batch " << i);
+    const TrafficBatch batch = traffic.Next();
+    const std::string said = Said(a.Put(batch));
+    REQUIRE(Said(b.Put(batch)) == said);
+    if (random() % 4 == 0) REQUIRE(Same(a.Shown(), b.Shown()));
+    if (random() % 7 != 0) continue;
+    most_series = std::max(most_series, a.state->series_count());
+    most_workloads = std::max(most_workloads, a.state->workload_count());
+    const std::string saved = a.Saved();
+    REQUIRE(Same(saved, b.Saved()));
+    REQUIRE(Same(a.Counted(), b.Counted()));
+    if (random() % 2 == 0) continue;
+    NamespaceWorld& replaced = random() % 3 == 0 ? a : b;
+    const auto result = replaced.Restore(saved, mapping);
+    INFO((result ? "" : result.error().message));
+    REQUIRE(result);
+    REQUIRE(Same(replaced.Saved(), saved));
+    REQUIRE(Same(a.Counted(), b.Counted()));
+    REQUIRE(Same(a.Shown(), b.Shown()));
+    ++restored;
+  }
+  REQUIRE(Same(a.Saved(), b.Saved()));
+  REQUIRE(Same(a.Shown(), b.Shown()));
+  CHECK(restored > batches / 40);
+  CHECK(most_series >= 40);
+  CHECK(most_workloads >= 3);
+  CHECK(a.counters.usage_minutes > static_cast<uint64_t>(batches));
+  CHECK(a.counters.series_collected > 100);
+  CHECK(a.counters.internal_errors + b.counters.internal_errors == 0);
+  a.state.reset();
+  b.state.reset();
+  CHECK(a.Counted() == NamespaceWorld(options).Counted());
+  CHECK(b.Counted() == a.Counted());
+}
+
+}  // namespace
+
+TEST_CASE("a restored namespace goes on as the saved one would have", "[engine][state]") {
+  const uint32_t seed = std::random_device{}();
+  RunTwins(seed, 4000, {}, {});
+}
+
+TEST_CASE("a restored namespace goes on under a ceiling and with late samples refused",
+          "[engine][state]") {
+  const uint32_t seed = std::random_device{}();
+  engine::Options options;
+  options.max_series = 150;
+  options.refuse_late = true;
+  RunTwins(seed, 1500, {}, options);
+}
+
+TEST_CASE("a restored namespace goes on through days of minutes", "[engine][state]") {
+  const uint32_t seed = std::random_device{}();
+  RunTwins(seed, 4000, {.deployments = 2, .pods = 1, .step_ms = 120'000, .silences = false}, {});
+}
