@@ -38,7 +38,7 @@ CONFIG = "storage: {checkpoint_interval: 1s}\n"
 STREAM_SECONDS = 600
 AIM_SECONDS = 20  # in which something aimed at must have come by
 SMALL_DISK_MIB = 224
-PROMETHEUS_SECONDS = 80  # at least one whole minute of usage
+PROMETHEUS_SECONDS = 80  # for six kills; at least one whole minute of usage
 
 
 def log(text):
@@ -362,8 +362,8 @@ class PrometheusTest(unittest.TestCase):
         with Daemon(CONFIG, listen=free_port()) as killed, Daemon(CONFIG, listen=free_port()) as lives:
             prometheus = self.start_prometheus(cluster_address, {"killed": killed.port, "lives": lives.port})
             killer = Killer(killed, draw, down_seconds=1.5)
-            aims = KillTest.aims(max(6, KILLS // 2))
-            end = time.monotonic() + PROMETHEUS_SECONDS
+            aims = KillTest.aims(max(6, min(20, KILLS // 2)))
+            end = time.monotonic() + PROMETHEUS_SECONDS * len(aims) / 6
             for number, aim in enumerate(aims):
                 left = end - time.monotonic()
                 time.sleep(max(0, draw.uniform(0.5, 1) * left / (len(aims) - number) - 1))
