@@ -99,8 +99,8 @@ class Killer:
         metrics = self.daemon.metrics()
         self.recovered += total(metrics, "tidemark_storage_recovered_records_total")
         # The disk itself has not failed: nothing may be damaged, and nothing that was journaled unknown.
-        for name in ("checkpoints_damaged", "missed_series"):
-            if total(metrics, f"tidemark_storage_{name}_total") != 0:
+        for name in ("damaged_checkpoints", "missed_series"):
+            if metrics[(f"tidemark_storage_{name}_total", frozenset())] != 0:
                 raise AssertionError(f"{name} after a kill ({aim}):\n{self.daemon.last_log()}")
 
     def _aim_random(self):
