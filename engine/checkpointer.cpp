@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kBytesAtOnce = 512U << 10;
 /// After a failure the next attempt comes sooner, so that the journal does not grow for long.
 constexpr int64_t kRetryMs = 15'000;
+/// The least between two when there is no room.
+constexpr int64_t kHurryMs = 2'000;
 
 }  // namespace
 
@@ -33,10 +35,26 @@ void Checkpointer::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
+void Checkpointer::Hurry() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (hurried_) return;
+    hurried_ = true;
+  }
+  wake_.notify_one();
+}
+
 void Checkpointer::Run() {
   int64_t wait_ms = parts_.interval_ms;
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, std::chrono::milliseconds(wait_ms), [this] { return stopping_; })) {
+  for (;;) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto stops = [this] { return stopping_; };
+    wake_.wait_until(lock, began + std::chrono::milliseconds(wait_ms),
+                     [this] { return stopping_ || hurried_; });
+    if (hurried_) wake_.wait_until(lock, began + std::chrono::milliseconds(kHurryMs), stops);
+    if (stopping_) return;
+    hurried_ = false;
     lock.unlock();
     const bool written = Write().has_value();
     // A checkpoint takes a core for a while: never more than a tenth of the time.
@@ -50,7 +68,10 @@ void Checkpointer::Run() {
 Result<void> Checkpointer::Write() {
   const std::scoped_lock one_at_a_time(writing_);
   const auto began = std::chrono::steady_clock::now();
-  const auto written = WriteBlocks();
+  // Whatever was pushed up to here stands in the shards' queues before what follows.
+  const uint64_t number = parts_.line.last_pushed();
+  if (IsUpToDate()) return {};
+  const auto written = WriteBlocks(number);
   if (!written) {
     Log(LogLevel::kError, "a checkpoint could not be written; the journal is kept until one is",
         {{"err", written.error().message}});
@@ -80,9 +101,13 @@ Result<void> Checkpointer::Write() {
   return {};
 }
 
-Result<storage::CheckpointInfo> Checkpointer::WriteBlocks() {
-  // Whatever was pushed up to here stands in the shards' queues before what follows.
-  const uint64_t number = parts_.line.last_pushed();
+/// The journal has to be trimmed as far as the newest reaches, which takes two.
+bool Checkpointer::IsUpToDate() const {
+  const auto kept = parts_.store.Checkpoints();
+  return kept.size() >= 2 && kept.back().journal_number == parts_.line.last_pushed();
+}
+
+Result<storage::CheckpointInfo> Checkpointer::WriteBlocks(uint64_t number) {
   auto writer = parts_.store.BeginCheckpoint(number);
   if (!writer) return tl::unexpected(writer.error());
   if (auto added = (*writer)->Add(parts_.head()); !added) return tl::unexpected(added.error());

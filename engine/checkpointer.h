@@ -40,19 +40,24 @@ class Checkpointer {
 
   /// From now on one is written each interval, by a thread of its own.
   void Start();
-  /// Writes one now and trims the journal to what the two newest need. An error leaves the store
-  /// with what it had. Thread-safe.
+  /// Writes one now and trims the journal to what the two newest need; nothing when no record has
+  /// come since the last. An error leaves the store with what it had. Thread-safe.
   Result<void> Write();
+  /// The store has no room: the next one is written soon instead of at its time, since a trimmed
+  /// journal makes room. Thread-safe, returns at once.
+  void Hurry();
 
  private:
   void Run();
-  Result<storage::CheckpointInfo> WriteBlocks();
+  bool IsUpToDate() const;
+  Result<storage::CheckpointInfo> WriteBlocks(uint64_t number);
 
   const Parts parts_;
   std::mutex writing_;  // one checkpoint at a time
   std::mutex mutex_;    // guards what follows
   std::condition_variable wake_;
   bool stopping_ = false;
+  bool hurried_ = false;
   std::thread thread_;
 };
 
