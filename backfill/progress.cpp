@@ -53,6 +53,7 @@ void Progress::End(BackfillState state, std::string error) {
   status_.ended_ms = ToUnixMs(clock_.Now());
   status_.eta_ms = -1;
   status_.current_namespaces.clear();
+  status_.trouble.clear();
   status_.window_start_ms = status_.window_end_ms = 0;
   if (state == BackfillState::kFinished) {
     status_.progress_ratio = 1;
@@ -102,9 +103,15 @@ void Progress::Queried(uint64_t samples, uint64_t bytes) {
   counters_.samples += samples;
   counters_.received_bytes += bytes;
   const std::lock_guard lock(mutex_);
+  status_.trouble.clear();
   ++status_.queries;
   status_.samples += samples;
   status_.bytes += bytes;
+}
+
+void Progress::Troubled(std::string why) {
+  const std::lock_guard lock(mutex_);
+  status_.trouble = std::move(why);
 }
 
 void Progress::NotCovered(std::string line) {

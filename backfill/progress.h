@@ -31,6 +31,7 @@ class Progress {
   void WindowBegins(int64_t start_ms, int64_t end_ms, double part, double weight);
 
   void Queried(uint64_t samples, uint64_t bytes);
+  void Troubled(std::string why);
   void NotCovered(std::string line);
   void Note(std::string line);
 

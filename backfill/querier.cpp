@@ -43,6 +43,7 @@ std::optional<std::chrono::milliseconds> Querier::Judge(const QueryFault& fault,
     return std::nullopt;
   }
   ++counters_.queries_retried;
+  progress_.Troubled(fault.message);
   LogOncePerMinute("backfill retry", LogLevel::kWarn, "back-fill: a query is asked again",
                    {{"err", fault.message}});
   std::chrono::milliseconds wait = backoff.Next();

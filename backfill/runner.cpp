@@ -18,6 +18,8 @@
 namespace tidemark::backfill {
 namespace {
 
+constexpr std::chrono::seconds kPatienceOnRequest{20};
+
 std::string WithoutSlash(std::string url) {
   while (url.ends_with('/')) url.pop_back();
   return url;
@@ -110,6 +112,9 @@ class Runner::Impl {
     if (request.url.empty()) return Wrong("url: it is missing, allowed: http://HOST[:PORT]");
     Options options = configured_;
     options.http = HttpOf(request, configured_.http);
+    // Somebody waits for it: a server that is not there is told soon.
+    options.tuning.unreachable_for =
+        std::min<std::chrono::milliseconds>(options.tuning.unreachable_for, kPatienceOnRequest);
     if (auto good = client::CheckOptions(options.http); !good) return Wrong(good.error().message);
     if (!request.external_labels.empty()) options.external_labels = request.external_labels;
 

@@ -35,6 +35,7 @@ constexpr unsigned kBadRequest = 400;
 struct ShownStatus {
   std::string state;
   std::string error;
+  std::string trouble;
   std::string current;
   double progress_ratio = 0;
   double eta_seconds = -1;
@@ -83,6 +84,7 @@ std::optional<ShownStatus> ReadStatus(std::string_view body) {
   };
   return ShownStatus{.state = TextOf(*data, "state"),
                      .error = TextOf(*data, "error"),
+                     .trouble = TextOf(*data, "trouble"),
                      .current = TextOf(*data, "current"),
                      .progress_ratio = NumberOf(*data, "progress_ratio", 0),
                      .eta_seconds = NumberOf(*data, "eta_seconds", -1),
@@ -105,6 +107,9 @@ std::string LeftText(double eta_seconds) {
 }
 
 std::string ProgressLine(const ShownStatus& shown) {
+  if (!shown.trouble.empty()) {
+    return fmt::format("{:5.1f}%  asks again: {}", shown.progress_ratio * 100, shown.trouble);
+  }
   return fmt::format("{:5.1f}%  left {}  namespaces {}/{}  samples {}{}{}",
                      shown.progress_ratio * 100, LeftText(shown.eta_seconds), shown.namespaces_done,
                      shown.namespaces_total, shown.samples, shown.current.empty() ? "" : "  ",

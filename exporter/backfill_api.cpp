@@ -45,7 +45,8 @@ HttpResponse Begin(BackfillControl& control, const HttpRequest& request) {
   const auto wish = ParseBackfillRequest(request.body);
   if (!wish) return ErrorAnswer(wish.error());
   const auto begun = control.Start(*wish);
-  if (!begun && begun.error().code == ErrorCode::kUnavailable) {
+  const bool busy = control.Status().state == BackfillState::kRunning;
+  if (!begun && begun.error().code == ErrorCode::kUnavailable && busy) {
     return ErrorWith(409, "conflict", begun.error().message);
   }
   if (!begun) return ErrorAnswer(begun.error());
@@ -108,6 +109,7 @@ void WriteStatus(const BackfillStatus& status, JsonWriter& json) {
     Time("window_start", status.window_start_ms, json);
     Time("window_end", status.window_end_ms, json);
     if (!status.error.empty()) json.Member("error", status.error);
+    if (!status.trouble.empty()) json.Member("trouble", status.trouble);
     count("not_covered_total", status.not_covered_total);
     Lines("not_covered", status.not_covered, json);
     Lines("notes", status.notes, json);

@@ -68,7 +68,8 @@ struct BackfillStatus {
   std::string current_namespaces;
   int64_t window_start_ms = 0;
   int64_t window_end_ms = 0;
-  std::string error;  ///< why it failed; empty else
+  std::string error;    ///< why it failed; empty else
+  std::string trouble;  ///< why the query under way is asked again; empty else
   /// Bounded lists of lines for people; the numbers say how many there would be.
   std::vector<std::string> not_covered;
   uint64_t not_covered_total = 0;

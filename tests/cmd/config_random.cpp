@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -75,6 +76,48 @@ bool SameSource(const Source& a, const Source& b) {
   return tied(a) == tied(b) && Tied(a.labels) == Tied(b.labels);
 }
 
+/// Without secrets: what is dumped does not show them.
+backfill::Options RandomBackfill(std::mt19937_64& random) {
+  backfill::Options options;
+  if (Coin(random))
+    options.http.url = Pick(random, {"http://a:1", "https://[::1]/b", "http://c/d/"});
+  options.range_ms = Between(random, 3600 * 1000, backfill::kMaxRangeMs);
+  options.step_ms = Coin(random) ? 0 : Between(random, 15'000, backfill::kMaxStepMs);
+  options.concurrency = static_cast<uint64_t>(Between(random, 1, 4));
+  options.http.timeout = std::chrono::milliseconds(Between(random, 1000, 3600 * 1000));
+  options.http.connect_timeout = std::chrono::milliseconds(Between(random, 1000, 3600 * 1000));
+  for (int64_t i = Between(random, 0, 3); i > 0; --i) {
+    options.external_labels.emplace_back("l: \"" + std::to_string(i), "v#'\\");
+  }
+  if (Coin(random)) {
+    options.http.basic_auth = {.username = "u\"ser", .password = "", .password_file = "/a b"};
+  } else {
+    options.http.authorization.credentials_file = Pick(random, {"", "/token: x"});
+  }
+  client::TlsConfig& tls = options.http.tls_config;
+  if (Coin(random)) tls.ca = "-----BEGIN\nx\n";
+  if (Coin(random)) tls.cert_file = "/c", tls.key_file = "/k";
+  tls.server_name = Pick(random, {"", "a.b"});
+  tls.insecure_skip_verify = Coin(random);
+  options.http.proxy_url = Pick(random, {"", "http://proxy:3128"});
+  return options;
+}
+
+bool SameBackfill(const backfill::Options& a, const backfill::Options& b) {
+  const auto times = [](const backfill::Options& o) {
+    return std::tie(o.range_ms, o.step_ms, o.concurrency, o.external_labels, o.http.timeout,
+                    o.http.connect_timeout, o.http.http_headers);
+  };
+  const auto texts = [](const client::HttpClientOptions& o) {
+    const client::TlsConfig& t = o.tls_config;
+    return std::tie(o.url, o.basic_auth.username, o.basic_auth.password, o.basic_auth.password_file,
+                    o.authorization.credentials, o.authorization.credentials_file, t.ca_file, t.ca,
+                    t.cert_file, t.cert, t.key_file, t.key, t.server_name, t.insecure_skip_verify,
+                    o.proxy_url);
+  };
+  return times(a) == times(b) && texts(a.http) == texts(b.http);
+}
+
 }  // namespace
 
 Config RandomConfig(std::mt19937_64& random) {
@@ -120,6 +163,7 @@ Config RandomConfig(std::mt19937_64& random) {
       config.bearer_token_file.push_back(static_cast<char>(Between(random, 0x20, 0x7e)));
     }
   }
+  config.backfill = RandomBackfill(random);
   return config;
 }
 
@@ -142,7 +186,7 @@ bool SameConfig(const Config& a, const Config& b) {
                     h.max_replicas);
   };
   return engine(a.engine) == engine(b.engine) && ha(a.ha) == ha(b.ha) &&
-         a.max_inflight_bytes == b.max_inflight_bytes &&
+         SameBackfill(a.backfill, b.backfill) && a.max_inflight_bytes == b.max_inflight_bytes &&
          limits(a.remote_write) == limits(b.remote_write) &&
          a.bearer_token_file == b.bearer_token_file &&
          std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),

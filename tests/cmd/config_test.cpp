@@ -267,6 +267,33 @@ storage:
   checkpoint_interval: 5m
   sync_interval: 1s
   min_free: 64MB
+backfill:
+  url: ""
+  range: 8d
+  step: auto
+  concurrency: 1
+  timeout: 2m
+  connect_timeout: 10s
+  external_labels: {}
+  basic_auth:
+    username: ""
+    password: ""
+    password_file: ""
+  authorization:
+    type: Bearer
+    credentials: ""
+    credentials_file: ""
+  tls_config:
+    ca_file: ""
+    ca: ""
+    cert_file: ""
+    cert: ""
+    key_file: ""
+    key: ""
+    server_name: ""
+    insecure_skip_verify: false
+  http_headers: {}
+  proxy_url: ""
 )");
 }
 

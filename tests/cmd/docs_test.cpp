@@ -58,7 +58,7 @@ TEST_CASE("The examples of the manual are good configurations", "[cmd][docs]") {
     CHECK(config);
     ++configurations;
   }
-  CHECK(configurations == 6);
+  CHECK(configurations == 7);
 }
 
 TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]") {
@@ -73,7 +73,7 @@ TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]"
     key.erase(0, key.find_first_not_of(' '));
     CAPTURE(key);
     CHECK((ManualNames(key + "`") || key == "sources" || key == "estimation" ||
-           key == "remote_write" || key == "limits" || key == "storage"));
+           key == "remote_write" || key == "limits" || key == "storage" || key == "backfill"));
     begin = end + 1;
   }
   for (auto role = workloads::Role::kNone; role <= workloads::Role::kPodLabels;

@@ -36,6 +36,8 @@ struct FakeDaemon {
   EngineCounters engine;
   FakeHaStatusReader ha;
   StorageCounters storage;
+  FakeBackfill backfill;
+  BackfillCounters backfill_counters;
   ManualClock clock{FromUnixMs(1700000020000)};
   bool ready = true;
   std::vector<HttpRoute> routes = Routes({snapshots,
@@ -50,7 +52,9 @@ struct FakeDaemon {
                                           [] { return std::string("a: \"b\"\n"); },
                                           [this] { return ready; },
                                           &ha,
-                                          &storage});
+                                          &storage,
+                                          &backfill,
+                                          &backfill_counters});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {

@@ -2,10 +2,12 @@
 // Small Snapshots and stand-ins for the engine.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "model/backfill.h"
 #include "model/ha_status.h"
 #include "model/snapshot.h"
 #include "model/workload_status.h"
@@ -92,6 +94,31 @@ class FakeStateReader final : public StateReader {
 struct FakeHaStatusReader final : HaStatusReader {
   std::vector<HaClusterStatus> HaClusters() const override { return clusters; }
   std::vector<HaClusterStatus> clusters;
+};
+
+/// Runs from Start to Cancel; refuses what it is told to.
+struct FakeBackfill final : BackfillControl {
+  Result<bool> Start(const BackfillRequest& request) override {
+    last = request;
+    if (refusal) return tl::unexpected(*refusal);
+    if (status.state == BackfillState::kRunning) {
+      return Fail(ErrorCode::kUnavailable, "a back-fill is running");
+    }
+    status.state = BackfillState::kRunning;
+    return false;
+  }
+  Result<void> Cancel() override {
+    if (status.state != BackfillState::kRunning) {
+      return Fail(ErrorCode::kNotFound, "no back-fill is running");
+    }
+    status.state = BackfillState::kCancelled;
+    return {};
+  }
+  BackfillStatus Status() const override { return status; }
+
+  BackfillStatus status;
+  BackfillRequest last;
+  std::optional<Error> refusal;
 };
 
 }  // namespace tidemark::exporter
