@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cmd/config_backfill.h"
 #include "cmd/config_fields.h"
 #include "cmd/config_ha.h"
 #include "cmd/config_sources.h"
@@ -213,6 +214,8 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         [&](const YamlValue& value) {
           return ReadRemoteWrite(value, file_name, config, last_size);
         }},
+       {"backfill",
+        [&](const YamlValue& value) { return ReadBackfill(value, file_name, config.backfill); }},
        {"limits",
         [&](const YamlValue& value) {
           return value.ReadMap(
@@ -253,6 +256,7 @@ std::string DumpConfig(const Config& config) {
   fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n  max_inflight_size: {}\n",
                  config.engine.max_series, FormatSize(config.max_inflight_bytes));
   out.append(DumpStorage(config.storage, config.engine));
+  out.append(DumpBackfill(config.backfill));
   return out;
 }
 

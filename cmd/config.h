@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backfill/options.h"
 #include "engine/options.h"
 #include "model/result.h"
 #include "remote_write/ha_options.h"
@@ -33,6 +34,8 @@ struct Config {
   remote_write::HaOptions ha;
   /// `path`, `sync` and `read_only` are not the file's.
   storage::Options storage;
+  /// `drop_labels` and `label_limits` follow from the others: BackfillOptionsOf.
+  backfill::Options backfill;
 };
 
 /// Errors are kInvalidArgument, one line: `FILE:LINE: KEY: what was wrong, allowed: ...`.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cmd/access_sources.h"
+#include "cmd/backfill_wiring.h"
 #include "cmd/build_info.h"
 #include "engine/engine.h"
 #include "exporter/routes.h"
@@ -76,6 +77,7 @@ class Daemon::Impl {
         config_yaml_(DumpConfig(config)),
         engine_(EngineOptions(flags, config), config.sources, clock_, engine_counters_,
                 {.store = ground_->store.get(), .counters = &ground_->counters}),
+        backfill_(MakeBackfill(config, engine_, clock_, backfill_counters_)),
         ha_(config.ha),
         handler_(engine_, clock_, config.remote_write, remote_write_counters_,
                  {.accepting = [this] { return IsReady(); },
@@ -103,7 +105,9 @@ class Daemon::Impl {
                           .config_yaml = [this] { return config_yaml_; },
                           .ready = [this] { return IsReady(); },
                           .ha = &ha_,
-                          .storage = ground_->store ? &ground_->counters : nullptr});
+                          .storage = ground_->store ? &ground_->counters : nullptr,
+                          .backfill = backfill_.get(),
+                          .backfill_counters = &backfill_counters_});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));
@@ -122,6 +126,7 @@ class Daemon::Impl {
       if (auto recovered = engine_.Recover(); !recovered) return recovered;
     }
     recovered_ = true;
+    backfill_->StartIfDue();
     return {};
   }
 
@@ -132,6 +137,7 @@ class Daemon::Impl {
     if (stopping_.exchange(true)) return;
     if (access_) access_->StopWatching();
     if (server_) server_->Stop();
+    backfill_->Stop();
     engine_.Stop();
   }
 
@@ -149,6 +155,8 @@ class Daemon::Impl {
   std::atomic<bool> recovered_{false};
   std::atomic<bool> stopping_{false};
   engine::Engine engine_;
+  BackfillCounters backfill_counters_;
+  const std::unique_ptr<backfill::Runner> backfill_;
   remote_write::HaTracker ha_;
   remote_write::Handler handler_;
   std::shared_ptr<server::Access> access_;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cmd/backfill_command.h"
+#include "cmd/backfill_flags.h"
 #include "cmd/build_info.h"
 #include "cmd/check_config.h"
 #include "cmd/check_web_config.h"
@@ -33,6 +35,7 @@ struct Command {
 };
 
 constexpr std::array kCommands = {
+    Command{"backfill", BackfillSpec, RunBackfillCommand},
     Command{"check-config", CheckConfigSpec, RunCheckConfig},
     Command{"check-web-config", CheckWebConfigSpec, RunCheckWebConfig},
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},

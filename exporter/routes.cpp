@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "exporter/api.h"
+#include "exporter/backfill_api.h"
+#include "exporter/backfill_metrics.h"
 #include "exporter/content_negotiation.h"
 #include "exporter/daemon_metrics.h"
 #include "exporter/exposition.h"
@@ -25,6 +27,7 @@ constexpr std::string_view kLandingPage = R"(<!DOCTYPE html>
 <li><a href="metrics">Metrics</a></li>
 <li><a href="api/v1/recommendations">Recommendations</a></li>
 <li><a href="api/v1/status/sources">Sources: what has come in and what is missing</a></li>
+<li><a href="api/v1/status/backfill">Back-fill</a></li>
 <li><a href="api/v1/status/runtimeinfo">Run-time information</a></li>
 <li><a href="api/v1/status/buildinfo">Build information</a></li>
 <li><a href="api/v1/status/config">Configuration</a></li>
@@ -50,6 +53,9 @@ struct Exporter {
                         sources.build, ReadProcessStats(), writer);
     if (sources.storage != nullptr) AppendStorageMetrics(*sources.storage, writer);
     if (sources.ha != nullptr) AppendHaMetrics(sources.ha->HaClusters(), writer);
+    if (sources.backfill != nullptr) {
+      AppendBackfillMetrics(sources.backfill->Status(), *sources.backfill_counters, writer);
+    }
     writer.Finish();
     return response;
   }
@@ -112,7 +118,7 @@ HttpRoute GetCompressed(std::string path, HttpHandler handler) {
 std::vector<HttpRoute> Routes(Sources sources) {
   const auto exporter = std::make_shared<Exporter>(std::move(sources));
   using Request = const HttpRequest&;
-  return {
+  std::vector<HttpRoute> routes = {
       Get("/", [](Request) { return LandingPage(); }),
       Get("/-/healthy", [](Request) { return HttpResponse::Text(200, "Tidemark is Healthy."); }),
       Get("/-/ready", [exporter](Request) { return exporter->Ready(); }),
@@ -128,6 +134,10 @@ std::vector<HttpRoute> Routes(Sources sources) {
       GetCompressed("/api/v1/status/runtimeinfo",
                     [exporter](Request) { return exporter->Runtime(); }),
   };
+  if (BackfillControl* const backfill = exporter->sources.backfill; backfill != nullptr) {
+    for (HttpRoute& route : BackfillRoutes(*backfill)) routes.push_back(std::move(route));
+  }
+  return routes;
 }
 
 }  // namespace tidemark::exporter

@@ -7,6 +7,7 @@
 //   /api/v1/recommendations         exporter/api.h
 //   /api/v1/status/sources  /api/v1/status/buildinfo  /api/v1/status/config
 //   /api/v1/status/runtimeinfo
+// and those of exporter/backfill_api.h.
 //
 // Until the daemon is ready, recommendations and sources are answered 503: what is not there yet
 // must not look as if it did not exist.
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "exporter/build_info.h"
+#include "model/backfill.h"
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/ha_status.h"
@@ -41,6 +43,8 @@ struct Sources {
   std::function<bool()> ready;               ///< recovery is done, and nobody has said stop
   const HaStatusReader* ha = nullptr;        ///< absent: no HA pairs are followed
   const StorageCounters* storage = nullptr;  ///< absent: nothing is kept on disk
+  BackfillControl* backfill = nullptr;       ///< both or none: absent, no history is filled in
+  const BackfillCounters* backfill_counters = nullptr;
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.

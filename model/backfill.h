@@ -15,23 +15,23 @@ namespace tidemark {
 
 /// Whose history, and how to get at it. What is left empty or 0 is the configuration's.
 struct BackfillRequest {
-  std::string url;       ///< of a Prometheus-compatible API; without credentials
+  std::string url{};     ///< of a Prometheus-compatible API; without credentials
   int64_t start_ms = 0;  ///< Unix time; 0: as far back as the configured range
   int64_t end_ms = 0;    ///< Unix time; 0: now
   int64_t step_ms = 0;   ///< 0: chosen to fit the range
   /// Credentials and TLS are for this request alone and are never kept. Without any of them, and
   /// with the configured URL, the configured ones are used.
-  std::string username;
-  std::string password;
-  std::string bearer_token;
-  std::string ca_pem;
-  std::string certificate_pem;
-  std::string key_pem;
-  std::string server_name;
+  std::string username{};
+  std::string password{};
+  std::string bearer_token{};
+  std::string ca_pem{};
+  std::string certificate_pem{};
+  std::string key_pem{};
+  std::string server_name{};
   bool insecure_skip_verify = false;
-  std::vector<std::pair<std::string, std::string>> headers;
+  std::vector<std::pair<std::string, std::string>> headers{};
   /// Labels that the live stream carries and the API does not tell (external_labels).
-  std::vector<std::pair<std::string, std::string>> external_labels;
+  std::vector<std::pair<std::string, std::string>> external_labels{};
   /// Begins anew where an unfinished job of the same URL would be continued.
   bool restart = false;
 };

@@ -35,6 +35,7 @@ struct FakeDaemon {
   HttpCounters http;
   EngineCounters engine;
   FakeHaStatusReader ha;
+  StorageCounters storage;
   ManualClock clock{FromUnixMs(1700000020000)};
   bool ready = true;
   std::vector<HttpRoute> routes = Routes({snapshots,
@@ -48,7 +49,8 @@ struct FakeDaemon {
                                           "/var/lib/tidemark",
                                           [] { return std::string("a: \"b\"\n"); },
                                           [this] { return ready; },
-                                          &ha});
+                                          &ha,
+                                          &storage});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {

@@ -1,0 +1,293 @@
+#include "backfill/discovery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "backfill/query_text.h"
+
+namespace tidemark::backfill {
+namespace {
+
+constexpr int64_t kMaxProbes = 64;
+constexpr size_t kMaxLabelsShown = 30;
+// A namespace of which only the name is known counts as this many series when work is planned.
+constexpr uint64_t kUnknownSeries = 50;
+
+std::vector<int64_t> ProbeTimes(const TimeGrid& grid, const Tuning& tuning) {
+  const int64_t range = grid.end_ms - grid.start_ms;
+  const int64_t steps =
+      std::clamp<int64_t>(range / std::max<int64_t>(tuning.probe_every.count(), 1), 1, kMaxProbes);
+  std::vector<int64_t> times;
+  for (int64_t i = 0; i <= steps; ++i) times.push_back(grid.start_ms + range / steps * i);
+  times.back() = grid.end_ms;
+  return times;
+}
+
+std::string ValueOf(const AnswerSeries& series, const std::string& label) {
+  const auto found = std::ranges::find(
+      series.labels, label, [](const auto& pair) -> const auto& { return pair.first; });
+  return found == series.labels.end() ? "" : found->second;
+}
+
+/// The ways in which labels may be named, as the live stream understands them too: moved aside by a
+/// scrape without honor_labels (these win), as configured, as kubelets before 1.16 did.
+PastMetric Exported(PastMetric metric) {
+  for (std::string* const label :
+       {&metric.namespace_label, &metric.pod_label, &metric.container_label}) {
+    if (!label->empty()) label->insert(0, "exported_");
+  }
+  return metric;
+}
+
+PastMetric WithoutExported(PastMetric metric) {
+  if (!metric.matchers.empty()) metric.matchers.append(",");
+  metric.matchers.append(Matchers().Equals("exported_" + metric.namespace_label, "").text());
+  return metric;
+}
+
+std::optional<PastMetric> OldNames(const PastMetric& metric) {
+  PastMetric old = metric;
+  if (metric.pod_label == "pod") old.pod_label = "pod_name";
+  if (metric.container_label == "container") old.container_label = "container_name";
+  if (old.pod_label == metric.pod_label && old.container_label == metric.container_label) return {};
+  return old;
+}
+
+std::string LabelsText(const PastMetric& metric) {
+  std::string out;
+  for (const std::string* label :
+       {&metric.namespace_label, &metric.pod_label, &metric.container_label}) {
+    if (label->empty()) continue;
+    if (!out.empty()) out.append(", ");
+    out.append(*label);
+  }
+  return out;
+}
+
+class Search {
+ public:
+  Search(Querier& querier, const TimeGrid& grid, const Options& options)
+      : querier_(querier),
+        grid_(grid),
+        options_(options),
+        times_(ProbeTimes(grid, options.tuning)) {}
+
+  /// A fault that ends the search, or nothing.
+  std::optional<QueryFault> Look(const PastMetric& metric);
+  void Refused(const PastMetric& metric, const std::string& why) {
+    absent_.push_back({.line = fmt::format("{}: the server refuses to be asked for it: {}",
+                                           SelectorOf(metric, ""), why),
+                       .usage = !metric.is_owner});
+  }
+  tl::expected<Found, QueryFault> Finish();
+
+ private:
+  struct Place {
+    std::string query_cluster;
+    uint64_t series = 0;
+  };
+
+  std::optional<QueryFault> Try(const PastMetric& variant, bool& there);
+  std::optional<QueryFault> LookAt(const PastMetric& variant, bool& there);
+  std::optional<QueryFault> AddByLabelValues(const PastMetric& variant);
+  std::optional<QueryFault> Complain(const PastMetric& metric);
+  void Add(const std::string& query_cluster, const std::string& name_space, uint64_t series);
+  bool Ends(const QueryFault& fault) const {
+    return fault.kind == QueryFaultKind::kDenied || fault.kind == QueryFaultKind::kUnreachable ||
+           fault.kind == QueryFaultKind::kNotTheApi || fault.kind == QueryFaultKind::kCancelled ||
+           fault.kind == QueryFaultKind::kPassing;
+  }
+
+  Querier& querier_;
+  const TimeGrid& grid_;
+  const Options& options_;
+  const std::vector<int64_t> times_;
+  std::map<NamespaceName, Place> places_;
+  std::set<std::string> query_clusters_;
+  Found found_;
+  struct Absent {
+    std::string line{};
+    bool usage = false;
+    bool optional = false;
+  };
+  std::vector<Absent> absent_;
+};
+
+void Search::Add(const std::string& query_cluster, const std::string& name_space, uint64_t series) {
+  if (name_space.empty()) return;
+  NamespaceName name{query_cluster, name_space};
+  if (query_cluster.empty()) {
+    for (const auto& [label, value] : options_.external_labels) {
+      if (label == "cluster") name.cluster = value;
+    }
+  }
+  Place& place = places_[std::move(name)];
+  place.query_cluster = query_cluster;
+  place.series = std::max(place.series, series);
+  query_clusters_.insert(query_cluster);
+}
+
+std::optional<QueryFault> Search::LookAt(const PastMetric& variant, bool& there) {
+  const std::string query = CountBy({variant.cluster_label, variant.namespace_label},
+                                    SelectorOf(variant, IdentityMatchers(variant).text()));
+  for (const int64_t time : times_) {
+    const auto answer = querier_.Query(query, time);
+    if (!answer) {
+      if (Ends(answer.error())) return answer.error();
+      if (answer.error().kind == QueryFaultKind::kRefused) return answer.error();
+      // Too much to count, so there is something; its names come from the labels.
+      there = true;
+      continue;
+    }
+    for (const AnswerSeries& series : answer->value.series) {
+      there = true;
+      if (variant.is_owner || variant.namespace_label.empty()) continue;
+      const double count = series.samples.front().value;
+      Add(variant.cluster_label.empty() ? "" : ValueOf(series, variant.cluster_label),
+          ValueOf(series, variant.namespace_label),
+          count >= 1 && count < 1e12 ? static_cast<uint64_t>(count) : 1);
+    }
+    // Owners need no list of names: that they are there is enough.
+    if (there && variant.is_owner) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Names that no probe has met. Servers without this API are left alone.
+std::optional<QueryFault> Search::AddByLabelValues(const PastMetric& variant) {
+  std::set<std::string> clusters = query_clusters_;
+  if (clusters.empty()) clusters.insert("");
+  for (const std::string& cluster : clusters) {
+    Matchers more = IdentityMatchers(variant);
+    if (!variant.cluster_label.empty()) more.Equals(variant.cluster_label, cluster);
+    const auto names = querier_.LabelValues(
+        variant.namespace_label, SelectorOf(variant, more.text()), grid_.start_ms, grid_.end_ms);
+    if (!names) {
+      if (names.error().kind == QueryFaultKind::kCancelled) return names.error();
+      return std::nullopt;
+    }
+    for (const std::string& name : names->value) Add(cluster, name, 0);
+  }
+  return std::nullopt;
+}
+
+std::optional<QueryFault> Search::Complain(const PastMetric& metric) {
+  const std::string own = SelectorOf(metric, "");
+  bool any = false;
+  for (const int64_t time : times_) {
+    const auto answer = querier_.Query("count(" + own + ")", time);
+    if (!answer && Ends(answer.error())) return answer.error();
+    any = !answer || !answer->value.series.empty();
+    if (any) break;
+  }
+  Absent absent{.usage = !metric.is_owner, .optional = metric.is_optional};
+  if (!any) {
+    absent.line = fmt::format("{}: the server has no series of it from {}", own,
+                              SpanText(grid_.start_ms, grid_.end_ms));
+    absent_.push_back(std::move(absent));
+    return std::nullopt;
+  }
+  std::string has;
+  if (const auto names = querier_.LabelNames(own, grid_.start_ms, grid_.end_ms)) {
+    const size_t shown = std::min(names->value.size(), kMaxLabelsShown);
+    for (size_t i = 0; i < shown; ++i) has += (i > 0 ? ", " : "") + names->value[i];
+    if (shown < names->value.size()) has += ", ...";
+  } else if (names.error().kind == QueryFaultKind::kCancelled) {
+    return names.error();
+  }
+  absent.optional = false;
+  absent.line = fmt::format(
+      "{}: the label names do not fit: no series has all of {}{}{}; set `labels` of this metric in "
+      "`sources`",
+      own, LabelsText(metric), has.empty() ? "" : "; its labels are ", has);
+  absent_.push_back(std::move(absent));
+  return std::nullopt;
+}
+
+std::optional<QueryFault> Search::Try(const PastMetric& variant, bool& there) {
+  there = false;
+  if (auto fault = LookAt(variant, there)) return fault;
+  if (!there) return std::nullopt;
+  found_.metrics.push_back(variant);
+  if (variant.is_owner || variant.namespace_label.empty()) return std::nullopt;
+  return AddByLabelValues(variant);
+}
+
+std::optional<QueryFault> Search::Look(const PastMetric& metric) {
+  const auto note = [&](const PastMetric& variant) {
+    found_.notes.push_back(
+        fmt::format("{}: there are series with the labels {}", metric.metric, LabelsText(variant)));
+  };
+  PastMetric plain = metric;
+  bool exported = false;
+  if (!metric.namespace_label.empty()) {
+    const PastMetric variant = Exported(metric);
+    if (auto fault = Try(variant, exported)) return fault;
+    if (exported) {
+      note(variant);
+      plain = WithoutExported(metric);
+    }
+  }
+  bool as_configured = false;
+  if (auto fault = Try(plain, as_configured)) return fault;
+  if (exported || as_configured) return std::nullopt;
+  if (const std::optional<PastMetric> old = OldNames(metric)) {
+    bool there = false;
+    if (auto fault = Try(*old, there)) return fault;
+    if (there) {
+      note(*old);
+      return std::nullopt;
+    }
+  }
+  return Complain(metric);
+}
+
+tl::expected<Found, QueryFault> Search::Finish() {
+  const bool usage = std::ranges::any_of(found_.metrics,
+                                         [](const PastMetric& metric) { return !metric.is_owner; });
+  if (!usage) {
+    std::string lines;
+    for (const Absent& absent : absent_) {
+      if (absent.usage && !absent.optional) lines += (lines.empty() ? "" : "; ") + absent.line;
+    }
+    return tl::unexpected(
+        QueryFault{.kind = QueryFaultKind::kRefused,
+                   .message = "there is no usage to fill in: missing metrics: " + lines});
+  }
+  // A server of plain processes or GPUs alone lacks whatever a cluster has, and rightly so.
+  const bool expected = std::ranges::any_of(
+      found_.metrics, [](const PastMetric& metric) { return !metric.is_optional; });
+  for (const Absent& absent : absent_) {
+    (absent.optional || !expected ? found_.notes : found_.problems)
+        .push_back("missing metric: " + absent.line);
+  }
+  std::ranges::stable_partition(found_.metrics,
+                                [](const PastMetric& metric) { return metric.is_owner; });
+  for (const auto& [name, place] : places_) {
+    found_.namespaces.push_back({.name = name,
+                                 .query_cluster = place.query_cluster,
+                                 .series = place.series == 0 ? kUnknownSeries : place.series});
+  }
+  return std::move(found_);
+}
+
+}  // namespace
+
+tl::expected<Found, QueryFault> Discover(Querier& querier, const std::vector<PastMetric>& wanted,
+                                         const TimeGrid& grid, const Options& options) {
+  Search search(querier, grid, options);
+  for (const PastMetric& metric : wanted) {
+    auto fault = search.Look(metric);
+    if (!fault) continue;
+    if (fault->kind != QueryFaultKind::kRefused) return tl::unexpected(*std::move(fault));
+    search.Refused(metric, fault->message);  // the others may do
+  }
+  return search.Finish();
+}
+
+}  // namespace tidemark::backfill

@@ -1,0 +1,35 @@
+#pragma once
+// What there is to fill in: which metrics exist, by which labels they tell whose they are, which
+// namespaces there were in the range.
+
+#include <cstdint>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "backfill/options.h"
+#include "backfill/plan.h"
+#include "backfill/progress.h"
+#include "backfill/querier.h"
+#include "backfill/query_fault.h"
+#include "model/past.h"
+
+namespace tidemark::backfill {
+
+struct Found {
+  /// Those to ask for, owners first. A metric stands here twice when some of its series have other
+  /// labels (exported_*, pod_name).
+  std::vector<PastMetric> metrics;
+  std::vector<FoundNamespace> namespaces;  ///< sorted by name, unique
+  /// Complaints that leave something uncovered, one line each.
+  std::vector<std::string> problems;
+  std::vector<std::string> notes;
+};
+
+/// Asks at some times in the range; what lived only in between is found by its label values where
+/// the server has that API. A fault: nothing can be filled in, and why; also when no metric of
+/// usage is there (kRefused).
+tl::expected<Found, QueryFault> Discover(Querier& querier, const std::vector<PastMetric>& wanted,
+                                         const TimeGrid& grid, const Options& options);
+
+}  // namespace tidemark::backfill

@@ -1,0 +1,57 @@
+#pragma once
+// One back-fill from discovery to its end, on the thread that calls it.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "backfill/cursor.h"
+#include "backfill/discovery.h"
+#include "backfill/options.h"
+#include "backfill/progress.h"
+#include "backfill/querier.h"
+#include "model/backfill.h"
+#include "model/past.h"
+
+namespace tidemark::backfill {
+
+/// Not thread-safe. Everything given must outlive it.
+class Job {
+ public:
+  /// `cursor`: of a job that begins or goes on; its grid and URL are those of `options`.
+  Job(const Options& options, Cursor cursor, PastSink& sink, BackfillCounters& counters,
+      Progress& progress, std::stop_token stop)
+      : options_(options),
+        cursor_(std::move(cursor)),
+        sink_(sink),
+        counters_(counters),
+        progress_(progress),
+        stop_(std::move(stop)) {}
+
+  /// Until it is finished, fails or is stopped; says so to the progress and the log.
+  void Run();
+
+ private:
+  /// Why it ended early; nothing: it is finished.
+  std::optional<QueryFault> RunUnits();
+  std::optional<QueryFault> Connect();
+  std::optional<QueryFault> Merge(const Unit& unit, double weight, class UnitBuilder& builder);
+  /// With patience for a disk that is full for a while.
+  Result<PastOutcome> Commit(Past& past, const Cursor& cursor);
+  /// To the cursor.
+  void AddGaps(const std::vector<std::string>& gaps);
+  void LogEnd(const std::optional<QueryFault>& fault);
+
+  const Options& options_;
+  Cursor cursor_;
+  PastSink& sink_;
+  BackfillCounters& counters_;
+  Progress& progress_;
+  std::stop_token stop_;
+  std::vector<std::unique_ptr<Querier>> queriers_;
+};
+
+}  // namespace tidemark::backfill
