@@ -185,7 +185,9 @@ std::optional<QueryFault> Search::Complain(const PastMetric& metric) {
     any = !answer || !answer->value.series.empty();
     if (any) break;
   }
-  Absent absent{.usage = !metric.is_owner, .optional = metric.is_optional};
+  // A cluster without Jobs has no kube_job_owner.
+  const bool of_some_kind = metric.is_owner && metric.pod_label.empty();
+  Absent absent{.usage = !metric.is_owner, .optional = metric.is_optional || of_some_kind};
   if (!any) {
     absent.line = fmt::format("{}: the server has no series of it from {}", own,
                               SpanText(grid_.start_ms, grid_.end_ms));

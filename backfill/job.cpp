@@ -111,13 +111,11 @@ std::optional<QueryFault> Job::RunUnits() {
     progress_.Note(std::move(note));
   }
   // Said once, not again by each process that goes on.
-  if (!cursor_.last) {
-    for (const std::string& problem : found->problems) {
-      Log(LogLevel::kWarn, "back-fill: part of the history is not covered", {{"err", problem}});
-    }
-    AddGaps(found->problems);
-    for (std::string& problem : found->problems) progress_.NotCovered(std::move(problem));
-  }
+  std::erase_if(found->problems, [this](const std::string& problem) {
+    return std::ranges::find(cursor_.not_covered, problem) != cursor_.not_covered.end();
+  });
+  AddGaps(found->problems);
+  for (std::string& problem : found->problems) progress_.NotCovered(std::move(problem));
   std::vector<FoundNamespace> left;
   uint64_t done_series = 0;
   for (const FoundNamespace& each : found->namespaces) {

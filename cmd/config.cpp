@@ -214,8 +214,6 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         [&](const YamlValue& value) {
           return ReadRemoteWrite(value, file_name, config, last_size);
         }},
-       {"backfill",
-        [&](const YamlValue& value) { return ReadBackfill(value, file_name, config.backfill); }},
        {"limits",
         [&](const YamlValue& value) {
           return value.ReadMap(
@@ -223,9 +221,12 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
                {"max_inflight_size",
                 NotedSize(config.max_inflight_bytes, kMinBody, kMaxInflight, last_size)}});
         }},
-       {"storage", [&config](const YamlValue& value) {
+       {"storage",
+        [&config](const YamlValue& value) {
           return ReadStorage(value, config.storage, config.engine);
-        }}});
+        }},
+       {"backfill",
+        [&](const YamlValue& value) { return ReadBackfill(value, file_name, config.backfill); }}});
   if (!done) return tl::unexpected(done.error());
   if (auto good = CheckInflight(config, last_size); !good) return tl::unexpected(good.error());
   return config;

@@ -38,7 +38,7 @@ void AppendBackfillMetrics(const BackfillStatus& status, const BackfillCounters&
     Single(name, help, MetricType::kCounter, Value(value), writer);
   };
   writer.BeginFamily({"tidemark_backfill_state",
-                      "1 for the state that the last back-fill is in, 0 for the others.",
+                      "State of the last back-fill: 1 for the one that it is in, 0 for the others.",
                       MetricType::kGauge,
                       {}});
   for (size_t i = 0; i < kBackfillStateCount; ++i) {

@@ -122,12 +122,16 @@ TEST_CASE("missing metrics are named", "[backfill][discovery]") {
   metrics.push_back(metrics[0]);
   metrics.back().metric = "DCGM_FI_DEV_GPU_UTIL";
   metrics.back().is_optional = true;
+  metrics.push_back(metrics[2]);
+  metrics.back().metric = "kube_job_owner";  // there may be no Jobs
+  metrics.back().pod_label.clear();
   const Found found = search.Good(metrics);
   REQUIRE(found.problems.size() == 2);
   CHECK(Has(found.problems[0], "missing metric: container_memory_working_set_bytes{}"));
   CHECK(Has(found.problems[1], "kube_pod_owner"));
-  REQUIRE(found.notes.size() == 1);
+  REQUIRE(found.notes.size() == 2);
   CHECK(Has(found.notes[0], "DCGM_FI_DEV_GPU_UTIL"));
+  CHECK(Has(found.notes[1], "kube_job_owner"));
 
   search.server.series.clear();
   const auto none = search.Run(metrics);

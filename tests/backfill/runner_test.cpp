@@ -265,6 +265,21 @@ TEST_CASE("a killed process goes on behind what was merged", "[backfill][runner]
   }
 }
 
+TEST_CASE("a missing metric is said once, whoever goes on", "[backfill][runner][resume]") {
+  World world;
+  std::erase_if(world.server.series, [](const FakeSeries& one) {
+    return one.labels.at("__name__") == "container_memory_working_set_bytes";
+  });
+  world.sink.fail_next_merges = 1'000'000;
+  CHECK(world.RunAtStart().not_covered_total == 1);
+  CHECK(world.RunAtStart().not_covered_total == 1);
+  world.sink.fail_next_merges = 0;
+  const BackfillStatus status = world.RunAtStart();
+  CHECK(status.state == BackfillState::kFinished);
+  REQUIRE(status.not_covered_total == 1);
+  CHECK(Has(status.not_covered[0], "missing metric: container_memory_working_set_bytes"));
+}
+
 TEST_CASE("a job with credentials of its own does not go on by itself",
           "[backfill][runner][resume]") {
   World world;

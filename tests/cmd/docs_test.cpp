@@ -58,7 +58,7 @@ TEST_CASE("The examples of the manual are good configurations", "[cmd][docs]") {
     CHECK(config);
     ++configurations;
   }
-  CHECK(configurations == 7);
+  CHECK(configurations == 8);
 }
 
 TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]") {

@@ -185,7 +185,7 @@ class Backfill(unittest.TestCase):
                 self.assertLessEqual(len(proxy.namespaces_asked()), 1 + len(MANY) - done)
                 # Nothing was merged twice, nothing is missing.
                 for team in (MANY[0], MANY[-1], MANY[60]):
-                    (cpu,) = recommendations(daemon, team, "cpu")
+                    (cpu,) = wait_for("a recommendation", lambda: recommendations(daemon, team, "cpu"), 30)
                     self.assertAlmostEqual(cpu["confidence_days"], 3 / 24, delta=0.01)
 
     def test_external_labels_make_the_past_that_of_the_live_stream(self):

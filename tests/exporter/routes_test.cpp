@@ -10,18 +10,20 @@
 using namespace tidemark;
 using namespace tidemark::exporter;
 
-TEST_CASE("every path is there once and answers GET only", "[exporter][routes]") {
+TEST_CASE("every path is there once, and all but one answer GET only", "[exporter][routes]") {
   const FakeDaemon daemon;
   std::set<std::string> paths;
   for (const HttpRoute& route : daemon.routes) {
     CHECK(paths.insert(route.path).second);
-    CHECK(route.methods == std::vector<std::string>{"GET"});
+    const bool acts = route.path == "/api/v1/backfill";
+    CHECK(route.methods ==
+          (acts ? std::vector<std::string>{"POST", "DELETE"} : std::vector<std::string>{"GET"}));
     CHECK(route.admission == nullptr);
   }
-  CHECK(paths == std::set<std::string>{"/", "/-/healthy", "/-/ready", "/metrics",
-                                       "/api/v1/recommendations", "/api/v1/status/sources",
-                                       "/api/v1/status/buildinfo", "/api/v1/status/config",
-                                       "/api/v1/status/runtimeinfo"});
+  CHECK(paths == std::set<std::string>{
+                     "/", "/-/healthy", "/-/ready", "/metrics", "/api/v1/recommendations",
+                     "/api/v1/status/sources", "/api/v1/status/buildinfo", "/api/v1/status/config",
+                     "/api/v1/status/runtimeinfo", "/api/v1/backfill", "/api/v1/status/backfill"});
 }
 
 TEST_CASE("health is always, readiness when it is", "[exporter][routes]") {
