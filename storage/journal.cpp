@@ -348,7 +348,7 @@ rocksdb::Status Journal::WriteTrim(rocksdb::WriteBatch& batch) {
   if (broken_.load(std::memory_order_acquire)) {
     if (auto mended = Mend(); !mended) return rocksdb::Status::IOError(mended.error().message);
   }
-  const auto status = database_.db->Write(Synced(true), &batch);
+  auto status = database_.db->Write(Synced(true), &batch);
   if (!status.ok()) broken_.store(true, std::memory_order_release);
   return status;
 }
@@ -361,7 +361,7 @@ rocksdb::Status Journal::SwitchLog() {
   rocksdb::FlushOptions options;
   options.wait = false;
   options.allow_write_stall = true;
-  const auto status = database_.db->Flush(options);
+  auto status = database_.db->Flush(options);
   if (!status.ok()) broken_.store(true, std::memory_order_release);
   return status;
 }

@@ -89,8 +89,8 @@ rocksdb::Status OpenDatabase(const std::string& directory, OpenMode mode, Databa
   options.wal_filter = database.watch.get();
   rocksdb::DB* db = nullptr;
   const bool only_looks = mode == OpenMode::kLook || mode == OpenMode::kLookAtDamaged;
-  const rocksdb::Status status = only_looks ? rocksdb::DB::OpenForReadOnly(options, directory, &db)
-                                            : rocksdb::DB::Open(options, directory, &db);
+  rocksdb::Status status = only_looks ? rocksdb::DB::OpenForReadOnly(options, directory, &db)
+                                      : rocksdb::DB::Open(options, directory, &db);
   if (status.ok()) database.db.reset(db);
   return status;
 }
