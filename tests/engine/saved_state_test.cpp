@@ -6,7 +6,6 @@
 
 using namespace tidemark;
 using namespace tidemark::testing;
-using workloads::NamespaceState;
 
 namespace {
 
