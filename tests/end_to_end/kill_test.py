@@ -18,7 +18,6 @@ import pathlib
 import random
 import re
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
