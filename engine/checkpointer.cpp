@@ -17,6 +17,12 @@ constexpr size_t kBytesAtOnce = 512U << 10;
 constexpr int64_t kRetryMs = 15'000;
 /// The least between two when there is no room.
 constexpr int64_t kHurryMs = 2'000;
+/// How often it is looked whether one is due.
+constexpr int64_t kLookMs = 500;
+/// Time between two, in durations of one.
+constexpr int64_t kLoadFactor = 10;
+/// Some four million samples, which are replayed in two seconds or three.
+constexpr uint64_t kMaxJournalBytes = 128U << 20;
 
 }  // namespace
 
@@ -36,31 +42,39 @@ void Checkpointer::Start() {
 }
 
 void Checkpointer::Hurry() {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (hurried_) return;
-    hurried_ = true;
-  }
-  wake_.notify_one();
+  const std::scoped_lock lock(mutex_);
+  hurried_ = true;
+}
+
+/// Whether the next one may begin, `waited_ms` after the last ended.
+bool Checkpointer::IsDue(int64_t waited_ms, int64_t wait_ms) const {
+  if (waited_ms >= wait_ms) return true;
+  if (hurried_) return waited_ms >= kHurryMs;
+  // A checkpoint takes a core for a while: never more than a tenth of the time.
+  const uint64_t bytes = parts_.counters.journal_payload_bytes.load() - bytes_at_last_.load();
+  return bytes >= kMaxJournalBytes &&
+         waited_ms >= kLoadFactor * parts_.counters.last_checkpoint_duration_ms_now.load();
 }
 
 void Checkpointer::Run() {
   int64_t wait_ms = parts_.interval_ms;
+  auto ended = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   for (;;) {
-    const auto began = std::chrono::steady_clock::now();
-    const auto stops = [this] { return stopping_; };
-    wake_.wait_until(lock, began + std::chrono::milliseconds(wait_ms),
-                     [this] { return stopping_ || hurried_; });
-    if (hurried_) wake_.wait_until(lock, began + std::chrono::milliseconds(kHurryMs), stops);
+    wake_.wait_for(lock, std::chrono::milliseconds(std::min(wait_ms, kLookMs)),
+                   [this] { return stopping_; });
     if (stopping_) return;
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - ended);
+    if (!IsDue(waited.count(), wait_ms)) continue;
     hurried_ = false;
     lock.unlock();
     const bool written = Write().has_value();
-    // A checkpoint takes a core for a while: never more than a tenth of the time.
-    const int64_t took_ms = parts_.counters.last_checkpoint_duration_ms_now.load();
-    wait_ms = written ? std::max(parts_.interval_ms, 10 * took_ms)
-                      : std::min(parts_.interval_ms, kRetryMs);
+    ended = std::chrono::steady_clock::now();
+    wait_ms = written
+                  ? std::max(parts_.interval_ms,
+                             kLoadFactor * parts_.counters.last_checkpoint_duration_ms_now.load())
+                  : std::min(parts_.interval_ms, kRetryMs);
     lock.lock();
   }
 }
@@ -70,6 +84,7 @@ Result<void> Checkpointer::Write() {
   const auto began = std::chrono::steady_clock::now();
   // Whatever was pushed up to here stands in the shards' queues before what follows.
   const uint64_t number = parts_.line.last_pushed();
+  const uint64_t bytes = parts_.counters.journal_payload_bytes.load();
   if (IsUpToDate()) return {};
   const auto written = WriteBlocks(number);
   if (!written) {
@@ -77,6 +92,7 @@ Result<void> Checkpointer::Write() {
         {{"err", written.error().message}});
     return tl::unexpected(written.error());
   }
+  bytes_at_last_ = bytes;
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - began);
   parts_.counters.last_checkpoint_ms = written->created_ms;
