@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <string_view>
@@ -13,12 +14,16 @@
 #include "cmd/flags.h"
 #include "cmd/listen_address.h"
 #include "cmd/text.h"
+#include "cmd/units.h"
 
 namespace tidemark::cmd {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::string_view kName = "tidetool demo-cluster";
 constexpr double kMaxSpeed = 1000;
+constexpr std::chrono::milliseconds kMaxHistory = std::chrono::days(30);
 
 /// The whole of `text` as a number; false when it is none.
 template <class T>
@@ -26,6 +31,18 @@ bool ToNumber(const std::string& text, T& out) {
   const char* const text_end = text.data() + text.size();
   const auto [end, error] = std::from_chars(text.data(), text_end, out);
   return error == std::errc() && end == text_end;
+}
+
+/// Between a minute and `most`.
+Result<std::chrono::milliseconds> ReadDuration(std::string_view name, const std::string& text,
+                                               std::chrono::milliseconds most) {
+  const auto duration = ParseDuration(text);
+  if (!duration) return WrongFlag(name, duration.error().message);
+  if (*duration < 1min || *duration > most) {
+    return WrongFlag(
+        name, fmt::format("{} is out of range, allowed: 1m to {}", text, FormatDuration(most)));
+  }
+  return *duration;
 }
 
 }  // namespace
@@ -40,7 +57,15 @@ CommandSpec DemoClusterSpec() {
            {"speed", fmt::format("{}", defaults.speed),
             "Simulated seconds per second, above 0 and at most 1000: daily waves, leaks, releases "
             "and scheduled jobs "
-            "come that much faster."}},
+            "come that much faster."},
+           {"history.file", "<path>",
+            "Before serving, write here what the cluster's past looked like to a Prometheus that "
+            "scraped it, as OpenMetrics for promtool tsdb create-blocks-from openmetrics. The "
+            "served cluster goes on where it ends."},
+           {"history.length", FormatDuration(defaults.history_length),
+            "How long that past is: 1m to 30d."},
+           {"history.step", FormatDuration(defaults.history_step),
+            "From one of its samples to the next: whole minutes, 1m to 1h."}},
           {}};
 }
 
@@ -61,7 +86,28 @@ Result<demo_cluster::DemoClusterOptions> ReadDemoClusterFlags(const CommandLine&
         return WrongFlag(name, fmt::format("{} is not a speed, allowed: 0 < x <= {}",
                                            Shown(text, text.empty()), kMaxSpeed));
       }
+    } else if (name == "history.file") {
+      if (text.empty()) return WrongFlag(name, "\"\" is no file, allowed: a path");
+      options.history_file = text;
+    } else if (name == "history.length") {
+      const auto length = ReadDuration(name, text, kMaxHistory);
+      if (!length) return tl::unexpected(length.error());
+      options.history_length = *length;
+    } else if (name == "history.step") {
+      const auto step = ReadDuration(name, text, 1h);
+      if (!step) return tl::unexpected(step.error());
+      if (*step % 1min != 0ms) {
+        return WrongFlag(name,
+                         fmt::format("{} is no whole number of minutes, allowed: 1m to 1h", text));
+      }
+      options.history_step = std::chrono::duration_cast<std::chrono::minutes>(*step);
     }
+  }
+  if (options.history_length < options.history_step) {
+    return WrongFlag(
+        "history.length",
+        fmt::format("{} is too short, allowed: at least --history.step, which is {}",
+                    FormatDuration(options.history_length), FormatDuration(options.history_step)));
   }
   return options;
 }

@@ -15,6 +15,14 @@ namespace {
 constexpr size_t kBytesAtOnce = 512U << 10;
 /// After a failure the next attempt comes sooner, so that the journal does not grow for long.
 constexpr int64_t kRetryMs = 15'000;
+/// The least between two when there is no room.
+constexpr int64_t kHurryMs = 2'000;
+/// How often it is looked whether one is due.
+constexpr int64_t kLookMs = 500;
+/// Time between two, in durations of one.
+constexpr int64_t kLoadFactor = 10;
+/// Some four million samples, which are replayed in two seconds or three.
+constexpr uint64_t kMaxJournalBytes = 128U << 20;
 
 }  // namespace
 
@@ -33,16 +41,40 @@ void Checkpointer::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
+void Checkpointer::Hurry() {
+  const std::scoped_lock lock(mutex_);
+  hurried_ = true;
+}
+
+/// Whether the next one may begin, `waited_ms` after the last ended.
+bool Checkpointer::IsDue(int64_t waited_ms, int64_t wait_ms) const {
+  if (waited_ms >= wait_ms) return true;
+  if (hurried_) return waited_ms >= kHurryMs;
+  // A checkpoint takes a core for a while: never more than a tenth of the time.
+  const uint64_t bytes = parts_.counters.journal_payload_bytes.load() - bytes_at_last_.load();
+  return bytes >= kMaxJournalBytes &&
+         waited_ms >= kLoadFactor * parts_.counters.last_checkpoint_duration_ms_now.load();
+}
+
 void Checkpointer::Run() {
   int64_t wait_ms = parts_.interval_ms;
+  auto ended = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  while (!wake_.wait_for(lock, std::chrono::milliseconds(wait_ms), [this] { return stopping_; })) {
+  for (;;) {
+    wake_.wait_for(lock, std::chrono::milliseconds(std::min(wait_ms, kLookMs)),
+                   [this] { return stopping_; });
+    if (stopping_) return;
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - ended);
+    if (!IsDue(waited.count(), wait_ms)) continue;
+    hurried_ = false;
     lock.unlock();
     const bool written = Write().has_value();
-    // A checkpoint takes a core for a while: never more than a tenth of the time.
-    const int64_t took_ms = parts_.counters.last_checkpoint_duration_ms_now.load();
-    wait_ms = written ? std::max(parts_.interval_ms, 10 * took_ms)
-                      : std::min(parts_.interval_ms, kRetryMs);
+    ended = std::chrono::steady_clock::now();
+    wait_ms = written
+                  ? std::max(parts_.interval_ms,
+                             kLoadFactor * parts_.counters.last_checkpoint_duration_ms_now.load())
+                  : std::min(parts_.interval_ms, kRetryMs);
     lock.lock();
   }
 }
@@ -50,12 +82,17 @@ void Checkpointer::Run() {
 Result<void> Checkpointer::Write() {
   const std::scoped_lock one_at_a_time(writing_);
   const auto began = std::chrono::steady_clock::now();
-  const auto written = WriteBlocks();
+  // Whatever was pushed up to here stands in the shards' queues before what follows.
+  const uint64_t number = parts_.line.last_pushed();
+  const uint64_t bytes = parts_.counters.journal_payload_bytes.load();
+  if (IsUpToDate()) return {};
+  const auto written = WriteBlocks(number);
   if (!written) {
     Log(LogLevel::kError, "a checkpoint could not be written; the journal is kept until one is",
         {{"err", written.error().message}});
     return tl::unexpected(written.error());
   }
+  bytes_at_last_ = bytes;
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - began);
   parts_.counters.last_checkpoint_ms = written->created_ms;
@@ -80,9 +117,13 @@ Result<void> Checkpointer::Write() {
   return {};
 }
 
-Result<storage::CheckpointInfo> Checkpointer::WriteBlocks() {
-  // Whatever was pushed up to here stands in the shards' queues before what follows.
-  const uint64_t number = parts_.line.last_pushed();
+/// The journal has to be trimmed as far as the newest reaches, which takes two.
+bool Checkpointer::IsUpToDate() const {
+  const auto kept = parts_.store.Checkpoints();
+  return kept.size() >= 2 && kept.back().journal_number == parts_.line.last_pushed();
+}
+
+Result<storage::CheckpointInfo> Checkpointer::WriteBlocks(uint64_t number) {
   auto writer = parts_.store.BeginCheckpoint(number);
   if (!writer) return tl::unexpected(writer.error());
   if (auto added = (*writer)->Add(parts_.head()); !added) return tl::unexpected(added.error());

@@ -4,6 +4,7 @@
 // Shards hand over their namespaces some at a time, between two batches. Each block says up to
 // which record of the journal it goes, so the blocks of one checkpoint need not be of one moment.
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -38,21 +39,29 @@ class Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  /// From now on one is written each interval, by a thread of its own.
+  /// From now on one is written each interval, or when so much has come that replaying it would
+  /// take long, by a thread of its own.
   void Start();
-  /// Writes one now and trims the journal to what the two newest need. An error leaves the store
-  /// with what it had. Thread-safe.
+  /// Writes one now and trims the journal to what the two newest need; nothing when no record has
+  /// come since the last. An error leaves the store with what it had. Thread-safe.
   Result<void> Write();
+  /// The store has no room: the next one is written soon instead of at its time, since a trimmed
+  /// journal makes room. Thread-safe, returns at once.
+  void Hurry();
 
  private:
   void Run();
-  Result<storage::CheckpointInfo> WriteBlocks();
+  bool IsDue(int64_t waited_ms, int64_t wait_ms) const;
+  bool IsUpToDate() const;
+  Result<storage::CheckpointInfo> WriteBlocks(uint64_t number);
 
   const Parts parts_;
-  std::mutex writing_;  // one checkpoint at a time
-  std::mutex mutex_;    // guards what follows
+  std::mutex writing_;                      // one checkpoint at a time
+  std::atomic<uint64_t> bytes_at_last_{0};  // of the journal, as counted
+  std::mutex mutex_;                        // guards what follows
   std::condition_variable wake_;
   bool stopping_ = false;
+  bool hurried_ = false;
   std::thread thread_;
 };
 

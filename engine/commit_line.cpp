@@ -11,7 +11,8 @@ constexpr size_t kMaxGroupBytes = 32U << 20;
 
 }  // namespace
 
-CommitLine::CommitLine(storage::Store* store) : store_(store) {}
+CommitLine::CommitLine(storage::Store* store, std::function<void()> refused)
+    : store_(store), refused_(std::move(refused)) {}
 
 Result<void> CommitLine::Commit(std::string_view record,
                                 const std::function<void(uint64_t)>& push) {
@@ -51,6 +52,7 @@ void CommitLine::CommitGroup(std::deque<Waiter*>& group) {
     for (Waiter* const waiter : group) {
       waiter->outcome = Fail(ErrorCode::kIo, first.error().message);
     }
+    refused_();
     return;
   }
   uint64_t number = *first;

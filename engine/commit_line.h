@@ -21,8 +21,10 @@ namespace tidemark::engine {
 /// Thread-safe. The store must outlive it.
 class CommitLine {
  public:
-  /// Without a store nothing is written, and `push` is called at once.
-  explicit CommitLine(storage::Store* store);
+  /// Without a store nothing is written, and `push` is called at once. `refused` is called, on any
+  /// thread, whenever the store has not taken a group.
+  explicit CommitLine(
+      storage::Store* store, std::function<void()> refused = [] {});
 
   /// Appends the record and, once it is durable, calls `push` with its number: in the order of the
   /// numbers, one at a time. Blocks until then. An error of the store is passed on as kIo: `push`
@@ -47,6 +49,7 @@ class CommitLine {
   void CommitGroup(std::deque<Waiter*>& group);
 
   storage::Store* const store_;
+  const std::function<void()> refused_;
   std::atomic<uint64_t> last_pushed_{0};
   std::mutex mutex_;  // guards what follows
   std::deque<Waiter*> line_;

@@ -42,7 +42,7 @@ class Engine::Core {
         clock_(clock),
         counters_(counters),
         budget_(options_.max_series),
-        line_(durability.store) {
+        line_(durability.store, [this] { MakeRoom(); }) {
     for (size_t i = 0; i < options_.shards; ++i) {
       shards_.push_back(std::make_unique<Shard>(
           i, ShardCommons{options_, addressing_, known_, pool_, budget_, counters_}));
@@ -73,7 +73,6 @@ class Engine::Core {
     if (!last) return tl::unexpected(last.error());
     line_.StartAfter(*last);
     if (store.options().read_only) return {};
-    Tick();
     checkpointer_ = std::make_unique<Checkpointer>(
         Checkpointer::Parts{.store = store,
                             .line = line_,
@@ -82,6 +81,7 @@ class Engine::Core {
                             .interval_ms = options_.checkpoint_interval_ms,
                             .head = [this] { return CheckpointHeadNow(); }});
     checkpointer_->Start();
+    Tick();
     StartTicks();
     return {};
   }
@@ -269,6 +269,11 @@ class Engine::Core {
       sum.overtaken = sum.overtaken || part.overtaken;
     }
     return sum;
+  }
+
+  /// The checkpointer comes with recovery; nothing is appended before.
+  void MakeRoom() {
+    if (checkpointer_) checkpointer_->Hurry();
   }
 
   void KeepPastCursor(std::string_view cursor) {

@@ -78,6 +78,11 @@ std::vector<uint16_t> MapSources(const CheckpointHead& head, const workloads::So
 
 Result<uint64_t> Recovery::Run() {
   const auto began = std::chrono::steady_clock::now();
+  if (const storage::JournalInfo journal = parts_.store.Journal(); journal.last_number > 0) {
+    Log(LogLevel::kInfo, "recovering state",
+        {{"checkpoints", std::to_string(parts_.store.Checkpoints().size())},
+         {"journal_bytes", std::to_string(journal.bytes)}});
+  }
   auto after = LoadCheckpoint();
   if (!after) return after;
   const auto loaded = std::chrono::steady_clock::now();

@@ -28,8 +28,8 @@ class FileWriter final : public CheckpointWriter {
 
   ~FileWriter() override {
     table_.reset();
-    if (!finished_) unlink(temporary_.c_str());
-    task_.done();
+    if (!ended_) unlink(temporary_.c_str());
+    End();
   }
 
   Result<void> Begin() {
@@ -72,7 +72,7 @@ class FileWriter final : public CheckpointWriter {
 
   Result<CheckpointInfo> Finish() override {
     if (failed_) return tl::unexpected(*failed_);
-    if (finished_) return Fail(ErrorCode::kInternal, path_ + ": is finished already");
+    if (ended_) return Fail(ErrorCode::kInternal, path_ + ": is finished already");
     trailer_.highest_record = task_.last_record();
     auto status = Put(kTrailerKey, trailer_.Encode());
     rocksdb::ExternalSstFileInfo file;
@@ -82,13 +82,13 @@ class FileWriter final : public CheckpointWriter {
     auto durable = SyncPath(temporary_);
     if (durable) durable = RenameDurably(temporary_, path_);
     if (!durable) return tl::unexpected(Failed(durable.error()).error());
-    finished_ = true;
     task_.counters->checkpoints_written.fetch_add(1, std::memory_order_relaxed);
     if (auto removed = RemoveOldCheckpoints(task_.directory); !removed) {
       // It exists all the same; the next one tries again.
       LogOncePerMinute("old checkpoint", LogLevel::kWarn, "an old checkpoint cannot be removed",
                        {{"error", removed.error().message}});
     }
+    End();
     return CheckpointInfo{.number = number_,
                           .journal_number = task_.journal_number,
                           .created_ms = task_.created_ms,
@@ -111,7 +111,13 @@ class FileWriter final : public CheckpointWriter {
     unlink(temporary_.c_str());
     task_.counters->checkpoints_failed.fetch_add(1, std::memory_order_relaxed);
     failed_ = std::move(error);
+    End();
     return tl::unexpected(*failed_);
+  }
+
+  /// The next one may begin, also while this one is still there.
+  void End() {
+    if (!std::exchange(ended_, true)) task_.done();
   }
 
   CheckpointTask task_;
@@ -121,7 +127,7 @@ class FileWriter final : public CheckpointWriter {
   std::optional<rocksdb::SstFileWriter> table_;
   CheckpointTrailer trailer_;
   std::optional<Error> failed_;
-  bool finished_ = false;
+  bool ended_ = false;  ///< well or not: there is no temporary file any more
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ struct CheckpointTask {
   /// Number of the journal's newest record; asked when the last block has been added.
   std::function<uint64_t()> last_record;
   StorageCounters* counters = nullptr;
-  std::function<void()> done;  ///< called once, when the writer is gone
+  std::function<void()> done;  ///< called once, when it has ended, well or not
 };
 
 Result<std::unique_ptr<CheckpointWriter>> BeginCheckpointFile(CheckpointTask task);

@@ -4,8 +4,9 @@
 //
 //   record = checksum (8 bytes, little-endian), distance (varint), payload
 //
-// The checksum is XXH3-64 (https://xxhash.com) over the distance and the payload, seeded with the
-// record's number: a record that stands at another number than its own is a damaged one. The
+// The checksum is XXH3-64 (https://xxhash.com) over the payload, seeded with that over the distance
+// (8 bytes), which is seeded with the record's number: a record that stands at another number than
+// its own is a damaged one. The
 // distance is that from the number of the record before it: a record that is missing in between is
 // seen, while numbers that were left out on purpose are none. Stateless, thread-safe.
 

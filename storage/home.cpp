@@ -58,15 +58,16 @@ Result<bool> Look(const std::string& directory) {
     if (names.error().code == ErrorCode::kNotFound) return false;
     return tl::unexpected(names.error());
   }
-  for (const std::string& name : *names) {
-    // Every ext4 file system that is mounted has the last one.
-    static constexpr std::string_view kOurs[] = {"lock",       "identity", "identity.tmp",
-                                                 "FORMAT.tmp", "journal",  "lost+found"};
-    if (std::find(std::begin(kOurs), std::end(kOurs), name) == std::end(kOurs)) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  directory + ": is no store: it has no FORMAT, but \"" + name +
-                      "\": name an empty directory, or one that does not exist");
-    }
+  // Every ext4 file system that is mounted has the last one.
+  static constexpr std::string_view kOurs[] = {"lock",       "identity", "identity.tmp",
+                                               "FORMAT.tmp", "journal",  "lost+found"};
+  const auto strange = std::find_if(names->begin(), names->end(), [](const std::string& name) {
+    return std::find(std::begin(kOurs), std::end(kOurs), name) == std::end(kOurs);
+  });
+  if (strange != names->end()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                directory + ": is no store: it has no FORMAT, but \"" + *strange +
+                    "\": name an empty directory, or one that does not exist");
   }
   // Half-made: its journal cannot hold anything yet. If it does, FORMAT was lost.
   const auto journal = Names(In(directory, "journal"));

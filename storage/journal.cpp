@@ -111,7 +111,7 @@ bool Journal::TablesAreDamaged(const rocksdb::Status& status) {
   if (!gone && text.find("IO error") != std::string::npos) return false;
   if (!status.IsCorruption() && !gone) return false;
   // Its catalogue must be good.
-  const bool readable = OpenDatabase(directory_, OpenMode::kLook, database_).ok();
+  const bool readable = OpenDatabase(directory_, OpenMode::kLookAtDamaged, database_).ok();
   database_.db.reset();
   return readable;
 }
@@ -129,12 +129,19 @@ rocksdb::Status Journal::Repair(const rocksdb::Status& why) {
 }
 
 Result<void> Journal::Look() {
-  // A writer may replace files while they are opened: then it is tried again.
+  // RocksDB reads its catalogue first and the logs later. When a writer has moved records from a
+  // log to a table in between, they would be in neither: only what was opened while no file came or
+  // went is whole.
   rocksdb::Status status;
-  for (int attempt = 0; attempt < 10; ++attempt) {
+  for (int attempt = 0; attempt < 50; ++attempt) {
+    const auto before = Names(directory_);
     status = OpenDatabase(directory_, OpenMode::kLook, database_);
-    if (status.ok()) return {};
+    const auto after = Names(directory_);
+    if (status.ok() && before && after && *before == *after) return {};
   }
+  if (status.ok()) return {};
+  status = OpenDatabase(directory_, OpenMode::kLookAtDamaged, database_);
+  if (status.ok()) return {};
   return DatabaseError(directory_, "the journal cannot be opened", status);
 }
 
@@ -341,7 +348,7 @@ rocksdb::Status Journal::WriteTrim(rocksdb::WriteBatch& batch) {
   if (broken_.load(std::memory_order_acquire)) {
     if (auto mended = Mend(); !mended) return rocksdb::Status::IOError(mended.error().message);
   }
-  const auto status = database_.db->Write(Synced(true), &batch);
+  auto status = database_.db->Write(Synced(true), &batch);
   if (!status.ok()) broken_.store(true, std::memory_order_release);
   return status;
 }
@@ -354,7 +361,7 @@ rocksdb::Status Journal::SwitchLog() {
   rocksdb::FlushOptions options;
   options.wait = false;
   options.allow_write_stall = true;
-  const auto status = database_.db->Flush(options);
+  auto status = database_.db->Flush(options);
   if (!status.ok()) broken_.store(true, std::memory_order_release);
   return status;
 }

@@ -21,7 +21,7 @@ constexpr size_t kMemtableBytes = size_t{32} << 20;
 rocksdb::Options DatabaseOptions(OpenMode mode) {
   rocksdb::Options options;
   options.create_if_missing = mode == OpenMode::kCreate;
-  options.paranoid_checks = mode != OpenMode::kLook;
+  options.paranoid_checks = mode != OpenMode::kLookAtDamaged;
   // Whatever is still readable comes back, with gaps where it is not; the journal judges them.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords;
   options.avoid_flush_during_recovery = mode == OpenMode::kInPlace;
@@ -88,9 +88,9 @@ rocksdb::Status OpenDatabase(const std::string& directory, OpenMode mode, Databa
   rocksdb::Options options = DatabaseOptions(mode);
   options.wal_filter = database.watch.get();
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status = mode == OpenMode::kLook
-                                     ? rocksdb::DB::OpenForReadOnly(options, directory, &db)
-                                     : rocksdb::DB::Open(options, directory, &db);
+  const bool only_looks = mode == OpenMode::kLook || mode == OpenMode::kLookAtDamaged;
+  rocksdb::Status status = only_looks ? rocksdb::DB::OpenForReadOnly(options, directory, &db)
+                                      : rocksdb::DB::Open(options, directory, &db);
   if (status.ok()) database.db.reset(db);
   return status;
 }

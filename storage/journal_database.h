@@ -44,10 +44,11 @@ struct JournalFacts {
 rocksdb::Slice FactsKey();
 
 enum class OpenMode : uint8_t {
-  kCreate,    ///< there is none yet
-  kExisting,  ///< tables are written of what the write-ahead logs hold
-  kInPlace,   ///< as the one before, but needs next to no room on the disk, and reads slowly
-  kLook,      ///< nothing is changed; another process may be writing to it, files may be damaged
+  kCreate,         ///< there is none yet
+  kExisting,       ///< tables are written of what the write-ahead logs hold
+  kInPlace,        ///< as the one before, but needs next to no room on the disk, and reads slowly
+  kLook,           ///< nothing is changed; another process may be writing to it
+  kLookAtDamaged,  ///< as the one before, and tables that are damaged or missing are no hindrance
 };
 
 struct Database {

@@ -10,7 +10,10 @@
 //   lock                  held while a process has the store open; holds its process id
 //   identity              random bytes made with the store (StoreIdentity)
 //   journal/              a RocksDB database: record number (big-endian) → record
-//   checkpoint-N.sst      RocksDB table files, N counting up; the two newest are kept
+//   checkpoint-N.sst      RocksDB table files, N counting up; the two newest are kept, and the two
+//                         newest `.damaged` ones
+//   journal.damaged/      tables of the journal that could not be opened, of the last time there
+//   were
 
 #include <array>
 #include <cstdint>
@@ -44,7 +47,8 @@ struct CheckpointInfo {
   uint64_t bytes = 0;  ///< of the file
 };
 
-/// A checkpoint being written. Not thread-safe. Dropped without Finish, it leaves nothing behind.
+/// A checkpoint being written. Not thread-safe; must go before its store. Dropped without Finish,
+/// it leaves nothing behind.
 class CheckpointWriter {
  public:
   virtual ~CheckpointWriter() = default;

@@ -40,7 +40,8 @@ WalWatch::WalWatch(const std::string& directory) {
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
     if (error != std::errc() || std::string_view(end) != ".log") continue;
     std::error_code gone;
-    const uintmax_t bytes = std::filesystem::file_size(directory + "/" + name, gone);
+    const uintmax_t bytes =
+        std::filesystem::file_size(std::filesystem::path(directory) / name, gone);
     if (!gone) files_[number] = {.name = name, .bytes = bytes};
   }
 }

@@ -51,6 +51,11 @@ struct WorkloadContainer {
     const int64_t minute_ms = time_ms - time_ms % kMinuteMs;
     if (first == kNever || minute_ms < first) first = minute_ms;
   }
+  /// Whether usage that counted for `other` is from before the end of this one's past.
+  bool PastReachesOver(const WorkloadContainer& other) const {
+    return std::any_of(other.first_ms.begin(), other.first_ms.end(),
+                       [this](int64_t first) { return first != kNever && first < past_until_ms; });
+  }
   /// What counted for `other` counts for this one now. Its history is the engine's.
   void TakeOver(const WorkloadContainer& other) {
     last_usage_ms = std::max(last_usage_ms, other.last_usage_ms);

@@ -165,8 +165,12 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
   Workload& from = *pod.workload;
   for (auto& [name, container] : pod.containers) {
     WorkloadContainer& shared = SharedContainer(to, name);
-    if (from.hidden) context_.usage.MergeContainer(container.container, shared.index);
-    shared.TakeOver(*container.shared);
+    // A past may reach over what the pod used before anybody knew whose it is. Its minutes cannot
+    // be taken apart any more: they are left to the past rather than counted twice.
+    if (from.hidden && !shared.PastReachesOver(*container.shared)) {
+      context_.usage.MergeContainer(container.container, shared.index);
+      shared.TakeOver(*container.shared);
+    }
     container.shared = &shared;
     container.container = shared.index;
   }

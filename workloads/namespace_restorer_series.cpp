@@ -41,7 +41,7 @@ bool NamespaceState::Restorer::ReadSeries() {
   for (uint64_t i = 0; i < free; ++i) {
     state_->free_series_.push_back(static_cast<uint32_t>(in_.Varint()));
   }
-  constexpr size_t kLeastSeries = 20;
+  constexpr size_t kLeastSeries = 19;  // nothing but the head, the hash, source and time
   const uint64_t used = in_.Count(kLeastSeries);
   const uint64_t all = free + used;
   if (in_.failed() || all >= kNoSeries)

@@ -58,9 +58,9 @@ class NamespaceState {
   /// The present number of each saved source (SeriesItem::source), or kNoSource.
   using SourceMapping = std::span<const uint16_t>;
 
-  /// Appends the whole state, with what ShardContext::usage keeps of its containers; about 450
-  /// bytes a container. Between batches only (after EndBatch). The numbers of ShardContext are not
-  /// in it: it may be restored into another shard.
+  /// Appends the whole state, with what ShardContext::usage keeps of its containers: about 35 bytes
+  /// a series, and what the history of each workload's container takes. Between batches only (after
+  /// EndBatch). The numbers of ShardContext are not in it: it may be restored into another shard.
   void Save(ByteWriter& out) const;
 
   /// The namespace that Save wrote: to the same batches it gives the same verdicts, views and bytes

@@ -18,14 +18,16 @@ constexpr double kShortestPeriodS = 170;
 int64_t RunLengthMs(World& world, const Workload& workload) {
   // Long enough to fill at least one whole minute of usage however it is aligned.
   if (workload.spec.kind == OwnerKind::kCronJob) {
-    return static_cast<int64_t>(world.random.Uniform(90, 150)) * 1000;
+    return static_cast<int64_t>(world.random.Uniform(90, 150) * world.now.pace.run_stretch) * 1000;
   }
-  return static_cast<int64_t>(std::max(150.0, 1500 / world.now.speed)) * 1000;
+  return static_cast<int64_t>(std::max(150.0, 1500 / world.now.pace.speed)) * 1000;
 }
 
 int64_t PeriodMs(const World& world, const Workload& workload) {
-  const double period_s = std::max(kShortestPeriodS, workload.spec.run_period / world.now.speed);
-  return static_cast<int64_t>(period_s) * 1000;
+  const Pace& pace = world.now.pace;
+  const double stretch = workload.spec.kind == OwnerKind::kCronJob ? pace.run_stretch : 1;
+  const double period_s = std::max(kShortestPeriodS, workload.spec.run_period / pace.speed);
+  return static_cast<int64_t>(period_s * stretch) * 1000;
 }
 
 std::string JobName(const Workload& workload, int64_t scheduled_ms) {
@@ -66,6 +68,17 @@ void PopulateBatch(World& world, Workload& workload) {
     }
   }
   StartRun(world, workload);
+}
+
+void RestartBatch(World& world, Workload& workload) {
+  const int64_t now_ms = world.now.wall_ms;
+  for (Pod& pod : workload.pods) {
+    if (IsCompleted(pod)) continue;
+    // One that has only just begun is the new run: another would have the same name.
+    const bool fresh = now_ms - pod.created_ms < 60000;
+    pod.ends_at_ms = now_ms + (fresh ? RunLengthMs(world, workload) : 0);
+  }
+  workload.next_run_ms = now_ms;
 }
 
 void ReconcileBatch(World& world, Workload& workload) {

@@ -139,7 +139,7 @@ class Collector {
 
 }  // namespace
 
-void AppendCadvisorPage(const Cluster& cluster, TextPage& page) {
+void AppendCadvisorPage(const Cluster& cluster, Page& page) {
   const std::vector<Row> rows = Collector(cluster).Collect();
   page.Family("container_cpu_usage_seconds_total", "counter", "CPU time used, in core-seconds.");
   for (const Row& row : rows) page.Row(row.labels + R"(,cpu="total")", row.cpu);

@@ -7,29 +7,29 @@
 namespace tidemark::demo_cluster {
 namespace {
 
-constexpr int64_t kStepMs = 1000;
-constexpr double kStepS = 1;
 /// The pause container does nothing.
 constexpr double kSandboxCores = 0.00002;
 
-void FinishStep(Pod& pod) {
-  pod.cpu.FinishStep(kStepS);
-  pod.sandbox_cpu.FinishStep(kStepS);
+void FinishStep(Pod& pod, double seconds) {
+  pod.cpu.FinishStep(seconds);
+  pod.sandbox_cpu.FinishStep(seconds);
   for (Container& container : pod.containers) {
-    container.cpu.FinishStep(kStepS);
-    container.periods.FinishStep(kStepS);
-    container.throttled.FinishStep(kStepS);
+    container.cpu.FinishStep(seconds);
+    container.periods.FinishStep(seconds);
+    container.throttled.FinishStep(seconds);
   }
 }
 
 }  // namespace
 
-Cluster::Cluster(uint64_t seed, double speed, TimePoint start)
-    : start_ms_(ToUnixMs(start)), now_ms_(start_ms_) {
-  assert(speed > 0 && speed <= kMaxSpeed);
+Cluster::Cluster(uint64_t seed, const Pace& pace, TimePoint start)
+    : pace_since_ms_(ToUnixMs(start)),
+      pace_since_simulated_s_(static_cast<double>(pace_since_ms_) / 1000),
+      now_ms_(pace_since_ms_) {
+  assert(pace.speed > 0 && pace.speed <= kMaxSpeed);
   world_.seed = seed;
   world_.random = Random(seed);
-  world_.now = {start_ms_, static_cast<double>(start_ms_) / 1000, speed};
+  world_.now = {pace_since_ms_, pace_since_simulated_s_, pace};
   for (const NodeSpec& spec : MakeNodes()) {
     Node node;
     node.spec = spec;
@@ -50,21 +50,29 @@ Cluster::Cluster(uint64_t seed, double speed, TimePoint start)
 void Cluster::AdvanceTo(TimePoint time) {
   if (ToUnixMs(time) <= now_ms_) return;
   now_ms_ = ToUnixMs(time);
-  while (world_.now.wall_ms + kStepMs <= now_ms_) Step();
+  while (world_.now.wall_ms + world_.now.pace.step_ms <= now_ms_) Step();
+}
+
+void Cluster::ChangePace(const Pace& pace) {
+  assert(pace.speed > 0 && pace.speed <= kMaxSpeed);
+  pace_since_ms_ = world_.now.wall_ms;
+  pace_since_simulated_s_ = world_.now.simulated_s;
+  demo_cluster::ChangePace(world_, pace);
 }
 
 void Cluster::Step() {
+  const Pace& pace = world_.now.pace;
   for (Node& node : world_.nodes) {
-    node.system_cpu.FinishStep(kStepS);
-    for (Meter& meter : node.qos_cpu) meter.FinishStep(kStepS);
+    node.system_cpu.FinishStep(pace.step_s());
+    for (Meter& meter : node.qos_cpu) meter.FinishStep(pace.step_s());
   }
   for (Workload& workload : world_.workloads) {
-    for (Pod& pod : workload.pods) FinishStep(pod);
+    for (Pod& pod : workload.pods) FinishStep(pod, pace.step_s());
   }
-  world_.now.wall_ms += kStepMs;
+  world_.now.wall_ms += pace.step_ms;
   world_.now.simulated_s =
-      static_cast<double>(start_ms_) / 1000 +
-      static_cast<double>(world_.now.wall_ms - start_ms_) / 1000 * world_.now.speed;
+      pace_since_simulated_s_ +
+      static_cast<double>(world_.now.wall_ms - pace_since_ms_) / 1000 * pace.speed;
   for (Workload& workload : world_.workloads) Reconcile(world_, workload);
   UpdateRates();
 }

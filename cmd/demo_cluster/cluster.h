@@ -1,11 +1,11 @@
 #pragma once
 // A small believable Kubernetes cluster, simulated.
 //
-// Everything is a function of seed, speed, start and the time to which it was advanced, however
-// many calls that took: the state moves in steps of one wall-clock second, and between steps
-// counters run on linearly. Simulated time runs `speed` times faster than the wall clock and
-// decides what comes when (waves, leaks, new versions, runs of CronJobs); counters grow by usage ×
-// wall seconds, so that rate() gives the true usage at any speed.
+// Everything is a function of seed, pace, start and the time to which it was advanced, however
+// many calls that took: the state moves in steps of one wall-clock second (or what the pace says),
+// and between steps counters run on linearly. Simulated time runs `speed` times faster than the
+// wall clock and decides what comes when (waves, leaks, new versions, runs of CronJobs); counters
+// grow by usage × wall seconds, so that rate() gives the true usage at any speed.
 //
 // Memory is bounded: pods, ReplicaSets and completed runs have a highest number.
 
@@ -21,13 +21,20 @@ namespace tidemark::demo_cluster {
 class Cluster {
  public:
   /// `speed` must be above 0 and at most kMaxSpeed. The cluster exists since well before `start`.
-  Cluster(uint64_t seed, double speed, TimePoint start);
+  Cluster(uint64_t seed, double speed, TimePoint start)
+      : Cluster(seed, Pace{.speed = speed}, start) {}
+
+  Cluster(uint64_t seed, const Pace& pace, TimePoint start);
 
   static constexpr double kMaxSpeed = 1000;
 
   /// Moves on to `time`; an earlier time than the last one changes nothing. Costs about 20 µs per
-  /// second passed.
+  /// step.
   void AdvanceTo(TimePoint time);
+
+  /// Moves on at another pace from the last whole step on. The simulated clock runs on from where
+  /// it is.
+  void ChangePace(const Pace& pace);
 
   /// Views hold until the next AdvanceTo.
   const std::vector<Node>& nodes() const { return world_.nodes; }
@@ -43,7 +50,8 @@ class Cluster {
   void UpdateRates();
 
   World world_;
-  int64_t start_ms_;
+  int64_t pace_since_ms_;          // wall clock at the last change of pace
+  double pace_since_simulated_s_;  // the simulated clock then
   int64_t now_ms_;
 };
 

@@ -27,7 +27,7 @@ constexpr double kFirstKillS = 100;
 
 /// True about once in `mean_s` simulated seconds.
 bool Strikes(World& world, double mean_s) {
-  return world.random.Uniform() < world.now.speed / mean_s;
+  return world.random.Uniform() < world.now.pace.speed * world.now.pace.step_s() / mean_s;
 }
 
 bool HasOrdinals(OwnerKind kind) {
@@ -45,7 +45,7 @@ void AddReplicaSet(World& world, Workload& workload, int replicas) {
 void ScheduleRollover(World& world, Workload& workload) {
   const double after_s = workload.spec.rollover_period * world.random.Uniform(0.5, 1.5);
   workload.next_rollover_ms =
-      world.now.wall_ms + static_cast<int64_t>(after_s * 1000 / world.now.speed);
+      world.now.wall_ms + static_cast<int64_t>(after_s * 1000 / world.now.pace.speed);
 }
 
 std::string FreeOrdinalName(const Workload& workload) {
@@ -119,7 +119,8 @@ void FollowPods(World& world, Workload& workload) {
 
 void Scale(World& world, Workload& workload) {
   const WorkloadSpec& spec = workload.spec;
-  if (spec.max_replicas <= spec.replicas || world.now.wall_ms % kScaleIntervalMs >= 1000) return;
+  if (spec.max_replicas <= spec.replicas) return;
+  if (world.now.wall_ms % kScaleIntervalMs >= world.now.pace.step_ms) return;
   const double angle = 2 * std::numbers::pi * world.now.simulated_s / spec.scale_period;
   const double level = 0.5 - 0.5 * std::cos(angle);
   workload.replicas =
@@ -186,11 +187,27 @@ bool IsPerNode(OwnerKind kind) {
   return kind == OwnerKind::kDaemonSet || kind == OwnerKind::kStaticPod;
 }
 
+/// What a short demo is to see happens soon from now.
+void BeginShow(World& world) {
+  bool shown_kill = false;
+  int64_t first_rollover_ms = world.now.wall_ms + kFirstRolloverMs;
+  for (Workload& workload : world.workloads) {
+    if (workload.spec.rollover_period > 0) {
+      ScheduleRollover(world, workload);
+      if (first_rollover_ms > 0) workload.next_rollover_ms = std::exchange(first_rollover_ms, 0);
+    }
+    if (workload.spec.leak_period > 0 && !shown_kill) {
+      Container& container = workload.pods.front().containers.front();
+      container.leak_age =
+          std::max(0.0, workload.spec.leak_period - kFirstKillS * world.now.pace.speed);
+      shown_kill = true;
+    }
+  }
+}
+
 }  // namespace
 
 void Populate(World& world) {
-  bool shown_kill = false;
-  int64_t first_rollover_ms = world.now.wall_ms + kFirstRolloverMs;
   for (Workload& workload : world.workloads) {
     workload.replicas = workload.spec.replicas;
     workload.revision_hash = RandomSuffix(world.random, 9);
@@ -201,16 +218,16 @@ void Populate(World& world) {
     } else {
       PopulateReplicas(world, workload);
     }
-    if (workload.spec.rollover_period > 0) {
-      ScheduleRollover(world, workload);
-      if (first_rollover_ms > 0) workload.next_rollover_ms = std::exchange(first_rollover_ms, 0);
-    }
-    if (workload.spec.leak_period > 0 && !shown_kill) {
-      Container& container = workload.pods.front().containers.front();
-      container.leak_age = std::max(0.0, workload.spec.leak_period - kFirstKillS * world.now.speed);
-      shown_kill = true;
-    }
   }
+  BeginShow(world);
+}
+
+void ChangePace(World& world, const Pace& pace) {
+  world.now.pace = pace;
+  for (Workload& workload : world.workloads) {
+    if (IsBatch(workload.spec.kind)) RestartBatch(world, workload);
+  }
+  BeginShow(world);
 }
 
 void Reconcile(World& world, Workload& workload) {

@@ -47,7 +47,7 @@ std::string PodLabels(const Workload& workload, const Pod& pod) {
   return labels;
 }
 
-void AppendAmounts(const Cluster& cluster, TextPage& page, double Amounts::*amount) {
+void AppendAmounts(const Cluster& cluster, Page& page, double Amounts::*amount) {
   ForEachContainer(
       cluster, [&](const std::string& labels, const Pod& pod, const Container& container) {
         const std::string_view node = cluster.nodes()[pod.node].spec.name;
@@ -66,7 +66,7 @@ void AppendAmounts(const Cluster& cluster, TextPage& page, double Amounts::*amou
       });
 }
 
-void AppendContainers(const Cluster& cluster, TextPage& page) {
+void AppendContainers(const Cluster& cluster, Page& page) {
   page.Family("kube_pod_container_resource_requests", "gauge", "What a container requests.");
   AppendAmounts(cluster, page, &Amounts::request);
   page.Family("kube_pod_container_resource_limits", "gauge", "The most a container may use.");
@@ -90,7 +90,7 @@ void AppendContainers(const Cluster& cluster, TextPage& page) {
   });
 }
 
-void AppendPodOwners(const Cluster& cluster, TextPage& page) {
+void AppendPodOwners(const Cluster& cluster, Page& page) {
   page.Family("kube_pod_owner", "gauge", "The object that a pod belongs to.");
   ForEachPod(cluster, [&](const Workload& workload, const Pod& pod) {
     std::string row = PodLabels(workload, pod);
@@ -124,7 +124,7 @@ void AppendPodOwners(const Cluster& cluster, TextPage& page) {
   });
 }
 
-void AppendPodStates(const Cluster& cluster, TextPage& page) {
+void AppendPodStates(const Cluster& cluster, Page& page) {
   page.Family("kube_pod_status_phase", "gauge", "The phase that a pod is in.");
   ForEachPod(cluster, [&](const Workload& workload, const Pod& pod) {
     const std::string labels = PodLabels(workload, pod);
@@ -153,7 +153,7 @@ void AppendPodStates(const Cluster& cluster, TextPage& page) {
   });
 }
 
-void AppendOwners(const Cluster& cluster, TextPage& page) {
+void AppendOwners(const Cluster& cluster, Page& page) {
   page.Family("kube_replicaset_owner", "gauge", "The object that a ReplicaSet belongs to.");
   for (const Workload& workload : cluster.workloads()) {
     const bool rollout = workload.spec.kind == OwnerKind::kRollout;
@@ -181,8 +181,7 @@ void AppendOwners(const Cluster& cluster, TextPage& page) {
 
 /// One family with the wanted replicas of all workloads of a kind that kube-state-metrics knows by
 /// itself.
-void AppendReplicasOf(const Cluster& cluster, TextPage& page, OwnerKind kind,
-                      std::string_view label) {
+void AppendReplicasOf(const Cluster& cluster, Page& page, OwnerKind kind, std::string_view label) {
   for (const Workload& workload : cluster.workloads()) {
     if (workload.spec.kind != kind) continue;
     const bool per_node = kind == OwnerKind::kDaemonSet;
@@ -191,7 +190,7 @@ void AppendReplicasOf(const Cluster& cluster, TextPage& page, OwnerKind kind,
   }
 }
 
-void AppendReplicas(const Cluster& cluster, TextPage& page) {
+void AppendReplicas(const Cluster& cluster, Page& page) {
   page.Family("kube_deployment_spec_replicas", "gauge", "Wanted pods of a Deployment.");
   AppendReplicasOf(cluster, page, OwnerKind::kDeployment, "deployment");
   page.Family("kube_statefulset_replicas", "gauge", "Wanted pods of a StatefulSet.");
@@ -207,7 +206,7 @@ void AppendReplicas(const Cluster& cluster, TextPage& page) {
   }
 }
 
-void AppendAutoscalers(const Cluster& cluster, TextPage& page) {
+void AppendAutoscalers(const Cluster& cluster, Page& page) {
   std::vector<const Workload*> scaled;
   for (const Workload& workload : cluster.workloads()) {
     if (workload.spec.max_replicas > 0) scaled.push_back(&workload);
@@ -244,7 +243,7 @@ void AppendAutoscalers(const Cluster& cluster, TextPage& page) {
   }
 }
 
-void AppendNodes(const Cluster& cluster, TextPage& page) {
+void AppendNodes(const Cluster& cluster, Page& page) {
   page.Family("kube_node_status_allocatable", "gauge", "What a node has for pods.");
   for (const Node& node : cluster.nodes()) {
     const auto row = [&](std::string_view resource, std::string_view unit, double value) {
@@ -259,7 +258,7 @@ void AppendNodes(const Cluster& cluster, TextPage& page) {
 
 }  // namespace
 
-void AppendKubeStatePage(const Cluster& cluster, TextPage& page) {
+void AppendKubeStatePage(const Cluster& cluster, Page& page) {
   AppendContainers(cluster, page);
   AppendPodOwners(cluster, page);
   AppendPodStates(cluster, page);

@@ -115,7 +115,7 @@ void Backdate(World& world, Workload& workload, Pod& pod, int64_t age_ms) {
   container.restarts = static_cast<int>(world.random.Next() % 5);
   container.leak_age = workload.spec.leak_period * world.random.Uniform(0.1, 0.9);
   if (container.restarts == 0) return;
-  const int64_t leaking_ms = Milliseconds(container.leak_age / world.now.speed);
+  const int64_t leaking_ms = Milliseconds(container.leak_age / world.now.pace.speed);
   container.started_ms = std::max(pod.runs_at_ms, world.now.wall_ms - leaking_ms);
   container.last_termination = Termination{"OOMKilled", container.started_ms};
 }

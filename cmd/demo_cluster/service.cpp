@@ -23,8 +23,8 @@ std::string Help(const Cluster& cluster) {
 
 }  // namespace
 
-Service::Service(uint64_t seed, double speed, const Clock& clock)
-    : clock_(clock), cluster_(seed, speed, clock.Now()) {}
+Service::Service(Cluster cluster, const Clock& clock)
+    : clock_(clock), cluster_(std::move(cluster)) {}
 
 HttpResponse Service::Render(std::initializer_list<Append> parts) {
   TextPage page;

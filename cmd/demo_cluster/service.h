@@ -1,7 +1,6 @@
 #pragma once
 // The cluster behind HTTP: each request moves it to the clock's present and shows it.
 
-#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -15,14 +14,13 @@ namespace tidemark::demo_cluster {
 /// Thread-safe. The clock must outlive it; the routes must not be called after its end.
 class Service {
  public:
-  /// The cluster starts at the clock's present. `speed` as Cluster takes it.
-  Service(uint64_t seed, double speed, const Clock& clock);
+  Service(Cluster cluster, const Clock& clock);
 
   /// GET / (help), /metrics (everything), /metrics/cadvisor, /metrics/kube-state-metrics.
   std::vector<HttpRoute> Routes();
 
  private:
-  using Append = void (*)(const Cluster&, TextPage&);
+  using Append = void (*)(const Cluster&, Page&);
   HttpResponse Render(std::initializer_list<Append> parts);
 
   const Clock& clock_;

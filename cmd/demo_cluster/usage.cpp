@@ -54,7 +54,7 @@ void UpdateMemory(Container& container, const WorkloadSpec& spec, double load, d
   double mib = memory.mean * (0.85 + 0.15 * std::min(load, 2.0)) *
                (1 + 0.02 * container.memory_noise) * (1 - 0.4 * std::exp(-age_s / 30));
   if (spec.leak_period > 0 && memory.limit > 0) {
-    container.leak_age += time.speed;
+    container.leak_age += time.pace.speed * time.pace.step_s();
     mib = memory.mean * (1 + 0.01 * container.memory_noise) +
           (memory.limit - memory.mean) * container.leak_age / spec.leak_period;
     container.out_of_memory = mib >= memory.limit;

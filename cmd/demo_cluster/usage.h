@@ -8,11 +8,22 @@
 
 namespace tidemark::demo_cluster {
 
+/// How the cluster moves on.
+struct Pace {
+  double speed = 1;        ///< simulated seconds per wall second
+  int64_t step_ms = 1000;  ///< the wall time of one step
+  /// CronJobs run so much longer and more seldom: for an observer who looks too rarely to see their
+  /// usual runs.
+  double run_stretch = 1;
+
+  double step_s() const { return static_cast<double>(step_ms) / 1000; }
+};
+
 /// When it is, on both clocks.
 struct StepTime {
   int64_t wall_ms = 0;
   double simulated_s = 0;  ///< Unix time on the simulated clock
-  double speed = 1;        ///< simulated seconds per wall second
+  Pace pace;
 };
 
 /// The load of a workload relative to its mean, > 0. Depends on its arguments alone.

@@ -71,10 +71,19 @@ class Advice:
         self.recommended = prometheus.query("tidemark_recommended_request")
         self.current = prometheus.query("tidemark_current_request")
         self.reclaimable = prometheus.query("tidemark_reclaimable")
+        self.days = prometheus.query("tidemark_recommendation_confidence_days")
 
     def workloads(self):
         """(namespace, type, name) of what has a recommendation for its CPU and for its memory."""
         return {row for row in self._complete() if row[1] != "process"}
+
+    def experienced(self, days):
+        """Those of workloads() whose every request of CPU rests on so many days.
+
+        Of memory a history with a sample every five minutes tells one minute in five, and counts as so much less.
+        """
+        young = {row[:3] for row in self.recommended if row[4] == "cpu" and self.days.get(row, 0) < days}
+        return self.workloads() - young
 
     def processes(self):
         return {row for row in self._complete() if row[1] == "process"}
@@ -112,11 +121,11 @@ def table(advice, rows):
     """The table as lines; about `rows` of them hold workloads or processes."""
     process_rows = min(5, len(advice.processes()))
     # Two thirds of what the other columns leave for the name, the rest for the container.
-    free = max(26, shutil.get_terminal_size((100, 40)).columns - 1 - 47)
+    free = max(26, shutil.get_terminal_size((100, 40)).columns - 1 - 53)
     name_width = free * 2 // 3
     container_width = free - name_width - 1
-    line = f"{{:{name_width}}} {{:{container_width}}} {{:8}} {{:>11}} {{:>11}} {{:>11}}".format
-    lines = [line("NAMESPACE/WORKLOAD", "CONTAINER", "RESOURCE", "REQUESTED", "RECOMMEND", "RECLAIMABLE")]
+    line = f"{{:{name_width}}} {{:{container_width}}} {{:8}} {{:>11}} {{:>11}} {{:>11}} {{:>5}}".format
+    lines = [line("NAMESPACE/WORKLOAD", "CONTAINER", "RESOURCE", "REQUESTED", "RECOMMEND", "RECLAIMABLE", "DAYS")]
 
     def add(row):
         namespace, _, workload, container, resource = row
@@ -128,6 +137,7 @@ def table(advice, rows):
                 human(advice.current.get(row), resource),
                 human(advice.recommended[row], resource),
                 human(advice.reclaimable.get(row), resource),
+                f"{advice.days[row]:.1f}" if row in advice.days else "-",
             )
         )
 
@@ -173,7 +183,9 @@ def show(advice, heading=""):
 
 def reached(advice, args):
     return (
-        len(advice.workloads()) >= args.workloads and len(advice.processes()) >= args.processes
+        len(advice.workloads()) >= args.workloads
+        and len(advice.experienced(args.days)) >= args.experienced
+        and len(advice.processes()) >= args.processes
     )
 
 
@@ -188,8 +200,9 @@ def watch_once(prometheus, args):
             if reached(advice, args):
                 show(advice)
                 return 0
-            if advice.counts() != said:
-                said = advice.counts()
+            now = f"{advice.counts()}; {len(advice.experienced(args.days))} with over {args.days:g} days of history"
+            if now != said:
+                said = now
                 print(f"read back so far: {said}", flush=True)
         except (OSError, ValueError, KeyError) as error:
             reason = f"Prometheus cannot be asked: {error}"
@@ -197,7 +210,8 @@ def watch_once(prometheus, args):
     if advice is not None:
         show(advice)
         reason = (
-            f"recommendations for {len(advice.workloads())} of {args.workloads} workloads and for "
+            f"recommendations for {len(advice.workloads())} of {args.workloads} workloads, with over {args.days:g} days "
+            f"of history for {len(advice.experienced(args.days))} of {args.experienced}, and for "
             f"{len(advice.processes())} of {args.processes} processes"
         )
     print(f"not reached within {args.timeout:.0f} s: {reason}", file=sys.stderr)
@@ -235,6 +249,8 @@ def main():
     watch.add_argument("--once", action="store_true")
     watch.add_argument("--timeout", type=float, default=170, help="of --once, in seconds")
     watch.add_argument("--workloads", type=int, default=40, help="goal of --once")
+    watch.add_argument("--days", type=float, default=7, help="of history, for those of --experienced")
+    watch.add_argument("--experienced", type=int, default=30, help="goal of --once: workloads with such a history")
     watch.add_argument("--processes", type=int, default=3, help="goal of --once")
     args = parser.parse_args()
     if args.command == "free-port":

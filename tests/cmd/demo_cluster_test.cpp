@@ -419,7 +419,7 @@ TEST_CASE("the nodes are never asked for more than they have", "[cmd][demo]") {
 TEST_CASE("the service moves the cluster by its clock and serves the parts of the whole",
           "[cmd][demo]") {
   ManualClock clock(After(0));
-  Service service(1, 1, clock);
+  Service service(Cluster(1, 1, clock.Now()), clock);
   std::map<std::string, HttpHandler> handlers;
   for (const HttpRoute& route : service.Routes()) handlers[route.path] = route.handler;
   const auto get = [&](const std::string& path) { return handlers.at(path)(HttpRequest{}); };

@@ -42,6 +42,23 @@ class Bench(unittest.TestCase):
             self.assertGreater(metrics["samples_per_second"], 0)
             self.assertGreater(metrics["rss_bytes"], 1 << 20)
 
+    def test_durability_measures_each_way_to_keep_and_a_restart(self):
+        results = self.results("durability", bench("durability", "--quick"))
+        for storage in ("always", "interval", "none"):
+            metrics = {result["metric"]: result["value"] for result in results if result.get("storage") == storage}
+            for metric in ("cpu_seconds_per_million_samples", "samples_per_second", "written_bytes_per_sample"):
+                self.assertIn(metric, metrics, storage)
+            self.assertGreater(metrics["samples_per_second"], 0)
+            # What is not kept is not written.
+            self.assertEqual("journal_bytes_per_sample" in metrics, storage != "none")
+            if storage == "none":
+                self.assertEqual(metrics["written_bytes_per_sample"], 0)
+        restart = {result["metric"]: result["value"] for result in results}
+        for how in ("ended", "killed"):
+            self.assertGreater(restart[f"restart_{how}_ready_seconds"], 0)
+        self.assertGreater(restart["restart_killed_replayed_records"], 0)
+        self.assertEqual(restart["restart_ended_replayed_records"], 0)
+
     def test_decode_tells_its_steps(self):
         results = self.results("decode", bench("decode", "--quick"))
         self.assertGreaterEqual(len(results), 8)
@@ -49,9 +66,9 @@ class Bench(unittest.TestCase):
     def test_an_unknown_name_lists_the_known_ones(self):
         run = bench("nonsense")
         self.assertEqual(run.returncode, 2)
-        for name in ("ingest", "decode"):
+        for name in ("ingest", "decode", "durability"):
             self.assertIn(name, run.stderr)
-        self.assertNotIn("_report", run.stderr)
+        self.assertNotIn("_re", run.stderr)
 
 
 if __name__ == "__main__":

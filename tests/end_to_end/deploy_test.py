@@ -106,6 +106,12 @@ class Manifests(unittest.TestCase):
         folder, name = arguments["--config.file"].rsplit("/", 1)
         self.assertIn(folder, mounts)
         self.assertIn(name, self.kustomization["configMapGenerator"][0]["files"])
+        # A folder in the volume, which may have others of its own (lost+found).
+        storage = arguments["--storage.path"].rsplit("/", 1)[0]
+        self.assertNotIn("readOnly", mounts[storage])
+        claim = load(KUSTOMIZE / "volume.yaml")["metadata"]["name"]
+        volumes = {volume["name"]: volume for volume in self.pod["volumes"]}
+        self.assertEqual(volumes[mounts[storage]["name"]]["persistentVolumeClaim"]["claimName"], claim)
 
     def test_the_pod_is_confined(self):
         self.assertIs(self.pod["securityContext"]["runAsNonRoot"], True)
@@ -146,6 +152,12 @@ class OverTls(unittest.TestCase):
         for generator in self.kustomization["configMapGenerator"]:
             named |= set(generator["files"])
         self.assertEqual(named, {path.name for path in self.folder.iterdir()})
+
+    def test_state_is_kept_as_without_tls(self):
+        plain = load(KUSTOMIZE / "deployment.yaml")["spec"]["template"]["spec"]["containers"][0]
+        kept = [argument for argument in plain["args"] if argument.startswith("--storage.path=")]
+        self.assertEqual(len(kept), 1)
+        self.assertIn(kept[0], self.container["args"])
 
     def test_every_path_is_mounted_from_a_secret(self):
         secrets = {volume["name"] for volume in self.pod["volumes"] if "secret" in volume}

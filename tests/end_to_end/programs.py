@@ -31,11 +31,16 @@ STOP_SECONDS = 60
 class Daemon:
     """One tidemark on a port of its own, with `config` as its configuration; killed when the block ends.
 
-    `cpus`: the CPUs that it may use; `nice`: how much it steps back behind others on them.
+    `cpus`: the CPUs that it may use; `nice`: how much it steps back behind others on them. `storage`: where it keeps its
+    state, in its own folder when not given. `listen`: its port, any when 0. `flags` may be a function that gives those
+    of each start.
     """
 
-    def __init__(self, config="", flags=(), cpus=None, nice=0):
+    def __init__(self, config="", flags=(), cpus=None, nice=0, storage=None, listen=0):
+        self.listen = listen
         self.folder = tempfile.mkdtemp(prefix="tidemark-end-to-end-")
+        self.storage = storage or os.path.join(self.folder, "data")
+        self.port = None
         self.config = os.path.join(self.folder, "tidemark.yml")
         pathlib.Path(self.config).write_text(config)
         self.flags = flags
@@ -56,22 +61,31 @@ class Daemon:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
-        """Starts it, again if it has been stopped or killed, on the same storage."""
+        """Starts it, again if it has been stopped or killed, on the same storage; returns when it is ready."""
+        self.launch()
+        self.wait_until_ready()
+
+    def launch(self):
+        """As start, but does not wait for anything."""
+        self.port = None
         self._address = queue.Queue()
         self.process = subprocess.Popen(
-            [BINARY, "--web.listen-address=127.0.0.1:0", "--eval.interval=1s", f"--config.file={self.config}",
-             f"--storage.path={self.folder}/data", *self.flags],
+            [BINARY, f"--web.listen-address=127.0.0.1:{self.listen}", "--eval.interval=1s", f"--config.file={self.config}",
+             f"--storage.path={self.storage}", *(self.flags() if callable(self.flags) else self.flags)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
             preexec_fn=self._step_back)
-        self._reader = threading.Thread(target=self._read_log, args=(self.process.stderr,), daemon=True)
+        self._reader = threading.Thread(
+            target=self._read_log, args=(self.process.stderr, self._address), daemon=True)
         self._reader.start()
+
+    def wait_until_ready(self):
+        deadline = time.monotonic() + START_SECONDS
         try:
             self.port = self._address.get(timeout=START_SECONDS)
         except queue.Empty:
-            self.port = None
+            pass
         if self.port is None:
             raise RuntimeError("tidemark did not say where it listens:\n" + self.last_log())
-        deadline = time.monotonic() + START_SECONDS
         while self.get("/-/ready")[0] != 200:
             if time.monotonic() > deadline or not self.is_alive():
                 raise RuntimeError("tidemark did not become ready:\n" + self.last_log())
@@ -96,17 +110,19 @@ class Daemon:
         return self.process.returncode
 
     def kill(self):
+        """SIGKILL."""
+        self.port = None
         self.process.kill()
         self.process.wait()
 
-    def _read_log(self, stream):
+    def _read_log(self, stream, address):
         with stream:
             for line in stream:
                 self.log.append(line.rstrip())
                 found = re.search(r'\bmsg="?listening"? .*\baddress="?127\.0\.0\.1:(\d+)', line)
                 if found:
-                    self._address.put(int(found.group(1)))
-        self._address.put(None)
+                    address.put(int(found.group(1)))
+        address.put(None)
 
     def last_log(self):
         return "\n".join(self.log[-20:])

@@ -1,96 +1,17 @@
 // What was acknowledged is there after a restart, whatever happened in between.
-#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <memory>
 #include <random>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "tests/engine/feed.h"
-#include "tests/engine/memory_store.h"
+#include "tests/engine/durable.h"
+#include "tests/engine/traffic.h"
 
 using namespace tidemark;
 using namespace tidemark::testing;
-
-namespace {
-
-/// An engine on a store, recovered.
-struct Durable {
-  ManualClock clock{FromUnixMs(kT0)};
-  EngineCounters counters;
-  StorageCounters storage;
-  engine::Engine engine;
-
-  explicit Durable(MemoryStore& store, engine::Options options = {})
-      : engine(Quiet(options), {}, clock, counters, {&store, &storage}) {}
-
-  static engine::Options Quiet(engine::Options options) {
-    options = Bench::Quiet(options);
-    options.checkpoint_interval_ms = 3'600'000;
-    return options;
-  }
-  std::vector<std::string> State() const {
-    std::vector<std::string> lines;
-    engine.Dump([&](std::string_view line) { lines.emplace_back(line); });
-    std::sort(lines.begin(), lines.end());  // shards may be others
-    return lines;
-  }
-};
-
-std::unique_ptr<Durable> Open(MemoryStore& store, engine::Options options = {}) {
-  auto durable = std::make_unique<Durable>(store, options);
-  const auto recovered = durable->engine.Recover();
-  INFO((recovered ? "" : recovered.error().message));
-  REQUIRE(recovered);
-  return durable;
-}
-
-LabelMap In(LabelMap labels, const std::string& name_space) {
-  labels["namespace"] = name_space;
-  return labels;
-}
-
-/// Requests of a small cluster whose pods come and go, in several namespaces.
-std::vector<std::vector<FeedSeries>> Traffic(uint32_t seed, int minutes) {
-  std::mt19937 random(seed);
-  const auto chance = [&](int percent) { return static_cast<int>(random() % 100) < percent; };
-  std::vector<std::vector<FeedSeries>> requests;
-  std::vector<double> spent(12, 100);
-  std::vector<int> generation(12, 0);
-  for (int minute = 0; minute < minutes; ++minute) {
-    const int64_t at = kT0 + minute * 60'000LL;
-    std::vector<FeedSeries> request;
-    for (size_t i = 0; i < spent.size(); ++i) {
-      if (chance(10)) continue;  // a scrape that failed
-      if (chance(2)) ++generation[i], spent[i] = 0;
-      const std::string name_space = "ns-" + std::to_string(i % 4);
-      const std::string set = "web-" + std::to_string(i % 3) + "-5c9f7b6d4";
-      const std::string pod = set + "-" + std::to_string(i) + "x" + std::to_string(generation[i]);
-      spent[i] += static_cast<double>(random() % 60);
-      request.push_back({In(Cpu(pod), name_space), {{at, spent[i]}}});
-      request.push_back(
-          {In(Memory(pod), name_space), {{at, static_cast<double>(random() % 1'000'000'000)}}});
-      if (minute % 5 == 0 || chance(5)) {
-        request.push_back({PodOwner(pod, "ReplicaSet", set, name_space), {{at, 1}}});
-        request.push_back(
-            {ReplicaSetOwner(set, "Deployment", "web-" + std::to_string(i % 3), name_space),
-             {{at, 1}}});
-      }
-      if (chance(3)) request.push_back({In(Cpu(pod), name_space), {{at - 120'000, 1}}});  // late
-      if (chance(3)) {
-        FeedSeries again = request.back();
-        request.push_back(again);  // twice
-      }
-    }
-    if (chance(5) && minute > 10) {  // some hours of nothing
-      minute += static_cast<int>(random() % 180);
-    }
-    requests.push_back(std::move(request));
-  }
-  return requests;
-}
-
-}  // namespace
 
 TEST_CASE("What was acknowledged is there after the process was killed") {
   MemoryStore disk;

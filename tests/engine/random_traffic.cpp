@@ -9,7 +9,6 @@
 namespace tidemark::testing {
 namespace {
 
-constexpr int64_t kBegin = 1'700'000'040'000;
 constexpr int64_t kHourMs = 3'600'000;
 
 std::string Encoded(const std::map<std::string, std::string>& labels) {
@@ -25,7 +24,7 @@ std::string Encoded(const std::map<std::string, std::string>& labels) {
 RandomTraffic::RandomTraffic(uint32_t seed, TrafficOptions options)
     : random_(seed),
       options_(options),
-      now_ms_(kBegin),
+      now_ms_(options.begin_ms),
       generation_(static_cast<size_t>(options.deployments)),
       scaled_(static_cast<size_t>(options.deployments), true) {
   for (int d = 0; d < options_.deployments; ++d) {
@@ -188,7 +187,7 @@ void RandomTraffic::Others(TrafficBatch& batch) {
         {"instance", "host"},
         {"groupname", "java"},
         {"mode", Chance(2) ? "user" : "system"}},
-       static_cast<double>(now_ms_ - kBegin) / 1000 * 0.3);
+       static_cast<double>(now_ms_ - options_.begin_ms) / 1000 * 0.3);
   Tell(batch, nullptr,
        {{"__name__", "namedprocess_namegroup_memory_bytes"},
         {"instance", "host"},

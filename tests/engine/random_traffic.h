@@ -29,6 +29,7 @@ struct TrafficOptions {
   int pods = 3;              ///< of each
   int64_t step_ms = 30'000;  ///< between two batches
   bool silences = true;      ///< of hours and days, now and then
+  int64_t begin_ms = 1'700'000'040'000;
 };
 
 /// The same seed gives the same batches.

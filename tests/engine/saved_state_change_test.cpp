@@ -300,3 +300,27 @@ TEST_CASE("a saved history can be merged into another, all of it or nothing", "[
   c.history.MergeContainer(6, 5);
   CHECK(saved(c, 5) == added);
 }
+
+TEST_CASE("a namespace of the shortest series there are restores", "[engine][state]") {
+  NamespaceWorld a;
+  a.Begin();
+  TrafficBatch batch;
+  batch.arrival_ms = 1'700'000'040'000;
+  for (const double value : {1.0, StaleMarker()}) {
+    for (int i = 0; i < 50; ++i) {
+      const std::string name = std::to_string(i);
+      const LabelView labels[] = {{"__name__", "kube_horizontalpodautoscaler_info"},
+                                  {"horizontalpodautoscaler", name},
+                                  {"namespace", "shop"}};
+      const int64_t at = batch.arrival_ms - (IsStaleMarker(value) ? 0 : 1);
+      batch.series.push_back({EncodeLabels(labels), {{at, value, 0}}, false});
+    }
+  }
+  CHECK(a.Put(batch).accepted == 100);
+  NamespaceWorld b;
+  const std::string saved = a.Saved();
+  REQUIRE(b.Restore(saved, a.OwnMapping()));
+  CHECK(b.state->series_count() == 50);
+  CHECK(b.Saved() == saved);
+  CHECK(saved.size() < 50 * 19 + 40);
+}

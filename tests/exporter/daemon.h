@@ -35,6 +35,7 @@ struct FakeDaemon {
   HttpCounters http;
   EngineCounters engine;
   FakeHaStatusReader ha;
+  StorageCounters storage;
   FakeBackfill backfill;
   BackfillCounters backfill_counters;
   ManualClock clock{FromUnixMs(1700000020000)};
@@ -51,7 +52,7 @@ struct FakeDaemon {
                                           [] { return std::string("a: \"b\"\n"); },
                                           [this] { return ready; },
                                           &ha,
-                                          nullptr,
+                                          &storage,
                                           &backfill,
                                           &backfill_counters});
 };

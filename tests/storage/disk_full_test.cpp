@@ -157,6 +157,7 @@ TEST_CASE("a disk that is full to the last byte costs nothing that was acknowled
       good = good && (*writer)->Finish().has_value();
       CHECK_FALSE(good);
     }
+    writer = Fail(ErrorCode::kNotFound, "gone before its store");
     CHECK(fixture.counters->checkpoints_failed == 1);
     CHECK(FilesEnding(disk.In("data"), ".tmp").empty());
     // One time it comes back on its own, the other the process has ended meanwhile.

@@ -97,6 +97,7 @@ TEST_CASE("every acknowledged record is there after each of 30 kills", "[storage
     Child child(folder.In("data"), sync, kill);
     // Some die while they open the store, most somewhere in their work.
     if (kill % 10 == 9) {
+      // A time at random is what is wanted here, not one that is long enough for something.
       poll(nullptr, 0, static_cast<int>(random() % 30));
     } else {
       child.WaitForLines(1 + random() % 200);
@@ -137,6 +138,34 @@ TEST_CASE("every acknowledged record is there after each of 30 kills", "[storage
   }
   CHECK(with_news >= 20);
   CHECK(trimmed > 1);
+}
+
+TEST_CASE("a reader beside a process that appends, trims and writes checkpoints sees whole records",
+          "[storage][kill]") {
+  const TestFolder folder(TestFolder::kInMemory);
+  StoreFixture reader(folder.In("data"));
+  reader.options.read_only = true;
+  Child child(folder.In("data"), "interval", 99);
+  child.WaitForLines(300);
+  uint64_t last = 0;
+  for (int look = 0; look < 30; ++look) {
+    CAPTURE(look);
+    reader.Open();
+    const Records records = reader.Replay();
+    REQUIRE(reader.outcome.damage.empty());
+    REQUIRE_FALSE(records.empty());
+    uint64_t expected = records.front().first;
+    for (const auto& [number, text] : records) {
+      REQUIRE(number == expected++);
+      REQUIRE(text == NumberedRecord(number));
+    }
+    REQUIRE(records.back().first >= last);
+    last = records.back().first;
+    reader.store.reset();
+  }
+  child.Kill();
+  CHECK(child.RanOn());
+  CHECK(last >= 300);
 }
 
 }  // namespace

@@ -95,3 +95,31 @@ TEST_CASE("the shipped keep-list names exactly the metrics of the default table"
   for (const Source& source : DefaultSources()) known.insert(source.metric);
   CHECK(kept == known);
 }
+
+TEST_CASE("two sources have one fingerprint exactly when they are equal", "[workloads][sources]") {
+  std::set<std::string> seen;
+  for (const Source& source : DefaultSources()) {
+    CHECK(Fingerprint(source) == Fingerprint(Source(source)));
+    CHECK(seen.insert(Fingerprint(source)).second);
+  }
+  const auto differs = [&seen](auto change) {
+    Source source = DefaultSources().front();
+    change(source);
+    return seen.insert(Fingerprint(source)).second;
+  };
+  CHECK_FALSE(differs([](Source&) {}));
+  CHECK(differs([](Source& s) { s.metric = "m"; }));
+  CHECK(differs([](Source& s) { s.role = Role::kUsageGauge; }));
+  CHECK(differs([](Source& s) { s.resource = Resource::kMemory; }));
+  CHECK(differs([](Source& s) { s.selector = *Selector::Parse(R"({a="b"})"); }));
+  CHECK(differs([](Source& s) { s.labels.cluster = "c"; }));
+  CHECK(differs([](Source& s) { s.labels.name_space = "n"; }));
+  CHECK(differs([](Source& s) { s.labels.pod = "p"; }));
+  CHECK(differs([](Source& s) { s.labels.container = "c"; }));
+  CHECK(differs([](Source& s) { s.labels.workload = "w"; }));
+  CHECK(differs([](Source& s) { s.workload_type = "t"; }));
+  CHECK(differs([](Source& s) { s.part_labels = {"id cpu"}; }));
+  CHECK(differs([](Source& s) { s.part_labels = {"id", "cpu", "gpu"}; }));
+  CHECK(differs([](Source& s) { s.part_labels = {"cpu", "id"}; }));
+  CHECK(differs([](Source& s) { s.scale = 1 + 1e-15; }));
+}

@@ -1,0 +1,111 @@
+"""Stores that earlier versions have written, checked in, give the same state and the same advice for ever.
+
+`golden_store_test.py --make FOLDER` writes one of the present format: for a new version of it, never over an old one.
+"""
+
+import gzip
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from kept_state import advice_lines, differences, inspect
+from programs import Daemon
+
+TIDETOOL = os.environ.get("TIDETOOL_BIN", "build/release/bin/tidetool")
+TIDEMARK = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
+STORES = pathlib.Path(__file__).resolve().parent.parent / "data" / "stores"
+START_MS = 1_790_000_000_000
+CLOCK = f"--clock.start={START_MS + 30 * 24 * 3_600_000}"
+
+
+def content(folder):
+    """{path: hash} of all files in it."""
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def golden_lines(path):
+    return gzip.decompress(path.read_bytes()).decode()
+
+
+def make(folder):
+    """A checkpoint, a journal behind it, and no orderly end."""
+    def load(daemon, start_ms, rounds):
+        subprocess.run([TIDETOOL, "loadgen", f"--url=http://127.0.0.1:{daemon.port}/api/v1/write", "--containers=12",
+                        f"--rounds={rounds}", f"--start={start_ms}", "--churn=0.5", "--connections=1",
+                        "--samples-per-request=500"], check=True, stdout=subprocess.DEVNULL)
+
+    with Daemon(flags=[CLOCK]) as daemon:
+        load(daemon, START_MS, 60)
+        daemon.stop()
+        daemon.start()
+        load(daemon, START_MS + 60 * 15_000, 20)
+        daemon.kill()
+        shutil.copytree(daemon.storage, folder / "store", ignore=shutil.ignore_patterns("lock", "LOG*", "LOCK", "OPTIONS*"))
+        state = subprocess.run([TIDETOOL, "storage", "inspect", "--state", daemon.storage], check=True,
+                               capture_output=True).stdout
+        daemon.start()
+        advice = "".join(f"{series} {value}\n" for series, value in
+                         sorted(advice_lines(daemon.get("/metrics")[2].decode()).items()))
+    for name, text in (("state.jsonl.gz", state), ("advice.txt.gz", advice.encode())):
+        (folder / name).write_bytes(gzip.compress(text, mtime=0))
+
+
+class GoldenStores(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tidemark-golden-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def copy_of(self, golden):
+        path = self.folder / golden.name
+        shutil.copytree(golden / "store", path)
+        return path
+
+    def test_every_format_is_there(self):
+        self.assertIn("format-1", {path.name for path in STORES.iterdir()})
+
+    def test_state_and_advice_are_those_of_the_version_that_wrote_it(self):
+        for golden in sorted(STORES.iterdir()):
+            with self.subTest(golden.name):
+                path = self.copy_of(golden)
+                before = content(path)
+                written = self.folder / f"{golden.name}.jsonl"
+                written.write_text(golden_lines(golden / "state.jsonl.gz"))
+                self.assertEqual(subprocess.run([TIDETOOL, "storage", "inspect", "--state", str(path)], check=True,
+                                                capture_output=True, text=True).stdout, written.read_text())
+                verified = subprocess.run([TIDETOOL, "storage", "verify", str(path)], capture_output=True, text=True)
+                self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+                self.assertEqual(content(path), before)  # only read
+                with Daemon(flags=[CLOCK], storage=str(path)) as daemon:
+                    self.assertEqual("".join(f"{series} {value}\n" for series, value in
+                                             sorted(advice_lines(daemon.get("/metrics")[2].decode()).items())),
+                                     golden_lines(golden / "advice.txt.gz"))
+                    state = inspect(daemon.storage)
+                    self.assertEqual(daemon.stop(), 0)
+                    self.assertEqual(differences(inspect(daemon.storage), state), [])
+
+    def test_an_unknown_version_is_refused_and_left_alone(self):
+        path = self.copy_of(sorted(STORES.iterdir())[-1])
+        (path / "FORMAT").write_text("tidemark-storage 99\n")
+        before = content(path)
+        for command in ([TIDEMARK, "--web.listen-address=127.0.0.1:0", f"--storage.path={path}"],
+                        [TIDETOOL, "storage", "inspect", str(path)]):
+            run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn("99", run.stderr)
+            self.assertIn(str(path), run.stderr)
+            self.assertEqual(content(path), before)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "--make":
+        target = pathlib.Path(sys.argv[2])
+        target.mkdir(parents=True)
+        make(target)
+    else:
+        unittest.main(verbosity=2)

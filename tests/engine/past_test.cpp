@@ -1,0 +1,289 @@
+// A past that is merged: once, strictly before what is live, and durably.
+#include <boost/json.hpp>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/engine/durable.h"
+#include "tests/engine/traffic.h"
+
+using namespace tidemark;
+using namespace tidemark::testing;
+
+namespace {
+
+namespace json = boost::json;
+
+const std::vector<NamespaceName> kAll = {{"", "ns-0"}, {"", "ns-1"}, {"", "ns-2"}, {"", "ns-3"}};
+constexpr int64_t kDayMs = 86'400'000;
+
+using Requests = std::vector<std::vector<FeedSeries>>;
+
+/// The same traffic at another time.
+Requests Moved(Requests requests, int64_t by_ms) {
+  for (auto& request : requests) {
+    for (auto& series : request) {
+      for (Sample& sample : series.samples) sample.timestamp_ms += by_ms;
+    }
+  }
+  return requests;
+}
+
+std::unique_ptr<Past> Build(engine::Engine& engine, const Requests& requests, int64_t end_ms,
+                            const std::vector<NamespaceName>& of = kAll) {
+  auto past = engine.OpenPast(of, end_ms);
+  REQUIRE(past);
+  for (const auto& request : requests) {
+    std::vector<std::string> bytes;
+    bytes.reserve(request.size());
+    for (const FeedSeries& series : request) {
+      std::vector<LabelView> labels;
+      for (const auto& [name, value] : series.labels) labels.push_back({name, value});
+      bytes.push_back(EncodeLabels(labels));
+      (*past)->Add({labels, bytes.back(), series.samples});
+    }
+    (*past)->ApplySlice();
+  }
+  return std::move(*past);
+}
+
+PastOutcome Merge(Past& past, std::string_view cursor = "done") {
+  const auto outcome = past.Merge(cursor);
+  REQUIRE(outcome);
+  return *outcome;
+}
+
+bool Near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), 1e-9); }
+
+/// Counts and times exactly, weights to 1e-9, as of one reference time.
+void CheckSameState(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    json::object x = json::parse(a[i]).as_object();
+    json::object y = json::parse(b[i]).as_object();
+    INFO(a[i] << "\n" << b[i]);
+    if (!x.contains("total_weight")) {
+      CHECK(x["series"] == y["series"]);
+      continue;
+    }
+    for (const char* key : {"workload", "container", "resource", "samples", "first_sample_ms",
+                            "last_sample_ms", "first_minute_ms", "past_until_ms"}) {
+      INFO(key);
+      CHECK(x[key] == y[key]);
+    }
+    constexpr double kHalfLifeMs = 86'400'000;
+    const double apart =
+        (x["reference_ms"].to_number<double>() - y["reference_ms"].to_number<double>()) /
+        kHalfLifeMs;
+    const double factor = std::exp2(apart);  // weights as of x, brought to y
+    CHECK(Near(x["total_weight"].to_number<double>() * factor,
+               y["total_weight"].to_number<double>()));
+    const auto& of_x = x["buckets"].as_array();
+    const auto& of_y = y["buckets"].as_array();
+    REQUIRE(of_x.size() == of_y.size());
+    for (size_t k = 0; k < of_x.size(); ++k) {
+      CHECK(of_x[k].as_array()[0] == of_y[k].as_array()[0]);
+      CHECK(Near(of_x[k].as_array()[1].to_number<double>() * factor,
+                 of_y[k].as_array()[1].to_number<double>()));
+    }
+  }
+}
+
+uint64_t SamplesIn(const std::vector<std::string>& state) {
+  uint64_t samples = 0;
+  for (const std::string& line : state) {
+    const json::object object = json::parse(line).as_object();
+    if (object.contains("samples")) samples += object.at("samples").to_number<uint64_t>();
+  }
+  return samples;
+}
+
+}  // namespace
+
+TEST_CASE("A past makes workloads with history before anything live has come") {
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  const auto past = Build(engine->engine, Traffic(1, 600), kT0 + kDayMs);
+  CHECK(past->MemoryBytes() > 0);
+  CHECK(engine->State().empty());  // apart until it is merged
+  const PastOutcome outcome = Merge(*past);
+  CHECK(outcome.containers > 5);
+  CHECK_FALSE(outcome.overtaken);
+  const auto state = engine->State();
+  CHECK(SamplesIn(state) == outcome.minutes);
+  engine->engine.Tick();
+  CHECK(engine->engine.Current()->blocks.size() == 4);
+  CHECK(engine->engine.PastCursor() == "done");
+}
+
+TEST_CASE("Back-fill beside live samples equals back-fill first and live afterwards") {
+  const auto seed = GENERATE(range(1U, 7U));
+  const int64_t live_from = kT0 + 2 * kDayMs;
+  const Requests history = Traffic(seed, 700);  // may end before or after live_from
+  const Requests live = Moved(Traffic(seed + 100, 300), live_from - kT0);
+  MemoryStore first_disk;
+  const auto first = Open(first_disk);
+  first->clock.Set(FromUnixMs(live_from + kDayMs));
+  CHECK_FALSE(Merge(*Build(first->engine, history, live_from)).overtaken);
+  for (const auto& request : live) Write(first->engine, request);
+
+  MemoryStore disk;
+  const auto beside = Open(disk);
+  beside->clock.Set(FromUnixMs(live_from + kDayMs));
+  std::unique_ptr<Past> past;
+  SECTION("opened before, merged in the middle") {
+    past = Build(beside->engine, history, live_from);
+    for (size_t i = 0; i < live.size(); ++i) {
+      if (i == live.size() / 2) CHECK_FALSE(Merge(*past).overtaken);
+      Write(beside->engine, live[i]);
+    }
+  }
+  SECTION("opened and merged in the middle") {
+    for (size_t i = 0; i < live.size(); ++i) {
+      if (i == live.size() / 2) Merge(*Build(beside->engine, history, live_from));
+      Write(beside->engine, live[i]);
+    }
+  }
+  SECTION("at the same time") {
+    std::thread sender([&] {
+      for (const auto& request : live) {
+        if (!TryWrite(beside->engine, request)) std::abort();
+      }
+    });
+    past = Build(beside->engine, history, live_from);
+    const auto outcome = past->Merge("done");
+    sender.join();
+    REQUIRE(outcome);
+    CHECK_FALSE(outcome->overtaken);
+  }
+  CheckSameState(beside->State(), first->State());
+}
+
+TEST_CASE("Only what is before the first live sample of each container counts") {
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  const int64_t live_from = kT0 + 3'600'000;
+  const auto at = [&](int64_t time_ms, double spent) {
+    return std::vector<FeedSeries>{{PodOwner("a", "DaemonSet", "agent"), {{time_ms, 1}}},
+                                   {Cpu("a"), {{time_ms, spent}}},
+                                   {Memory("a"), {{time_ms, 1e8}}},
+                                   {PodOwner("b", "DaemonSet", "other"), {{time_ms, 1}}},
+                                   {Cpu("b"), {{time_ms, spent}}}};
+  };
+  Requests history;
+  for (int minute = 0; minute < 120; ++minute)
+    history.push_back(at(kT0 + minute * 60'000LL, minute));
+  // "agent" is live from the middle of the history, "other" is not.
+  engine->clock.Set(FromUnixMs(live_from + kDayMs));
+  for (int minute = 0; minute < 10; ++minute) {
+    auto request = at(live_from + minute * 60'000LL, minute);
+    request.resize(3);
+    Write(engine->engine, request);
+  }
+  const std::vector<NamespaceName> shop = {{"", "shop"}};
+  const auto outcome = Merge(*Build(engine->engine, history, kT0 + kDayMs, shop));
+  CHECK_FALSE(outcome.overtaken);
+  uint64_t agent = 0;
+  uint64_t other = 0;
+  for (const std::string& line : engine->State()) {
+    const json::object object = json::parse(line).as_object();
+    if (!object.contains("resource") || object.at("resource") != "cpu") continue;
+    (object.at("workload") == "agent" ? agent : other) = object.at("samples").to_number<uint64_t>();
+  }
+  CHECK(agent == 60 + 9);
+  CHECK(other == 119);
+  SECTION("a second time adds nothing") {
+    const auto before = SamplesIn(engine->State());
+    CHECK(Merge(*Build(engine->engine, history, kT0 + kDayMs, shop)).minutes == 0);
+    CHECK(SamplesIn(engine->State()) == before);
+  }
+  SECTION("what is earlier still can be put before it") {
+    const Requests earlier = Moved(history, -2 * kDayMs);
+    const auto before = SamplesIn(engine->State());
+    const auto added = Merge(*Build(engine->engine, earlier, kT0, shop));
+    CHECK(added.minutes == 119 + 120 + 119);
+    CHECK(SamplesIn(engine->State()) == before + added.minutes);
+  }
+}
+
+TEST_CASE("Live samples that overtake a past leave it unmerged, and it is built again") {
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  const Requests history = Traffic(2, 300);
+  const auto past = Build(engine->engine, history, kT0 + 10 * kDayMs);
+  engine->clock.Set(FromUnixMs(kT0 + 10 * kDayMs));
+  const Requests live = Traffic(2, 400);
+  REQUIRE(live.size() > 100);
+  for (size_t i = 40; i < live.size(); ++i) Write(engine->engine, live[i]);
+  const auto before = engine->State();
+  CHECK(Merge(*past, "first").overtaken);
+  CHECK(engine->State() == before);
+  CHECK(engine->engine.PastCursor().empty());
+  const auto outcome = Merge(*Build(engine->engine, history, kT0 + 10 * kDayMs), "second");
+  CHECK_FALSE(outcome.overtaken);
+  CHECK(outcome.minutes > 0);
+  CHECK(SamplesIn(engine->State()) == SamplesIn(before) + outcome.minutes);
+}
+
+TEST_CASE("A live sample from before the end of a merged past does not count twice") {
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  const Requests history = Traffic(4, 300);
+  engine->clock.Set(FromUnixMs(kT0 + kDayMs));
+  Merge(*Build(engine->engine, history, kT0 + kDayMs));
+  const auto before = SamplesIn(engine->State());
+  for (const auto& request : history) Write(engine->engine, request);
+  CHECK(SamplesIn(engine->State()) <=
+        before + 10 * 2);  // the last minutes, which the past left open
+  CHECK(engine->counters.usage_minutes_before_past.load() > 100);
+}
+
+TEST_CASE("Merge and cursor are both there after a kill, or neither") {
+  auto disk = std::make_unique<MemoryStore>();
+  auto engine = Open(*disk);
+  const auto past = Build(engine->engine, Traffic(6, 300), kT0 + kDayMs);
+  const auto before = disk->Copy();
+  disk->refuse_appends = true;
+  REQUIRE_FALSE(past->Merge("one"));
+  CHECK(engine->State().empty());
+  CHECK(engine->engine.PastCursor().empty());
+  disk->refuse_appends = false;
+  Merge(*past, "one");
+  const auto merged = engine->State();
+  const bool with_checkpoint = GENERATE(false, true);
+  if (with_checkpoint) REQUIRE(engine->engine.Checkpoint());
+  CHECK(Open(*before)->State().empty());
+  CHECK(Open(*before)->engine.PastCursor().empty());
+  const auto after = disk->Copy();
+  CHECK(Open(*after)->State() == merged);
+  CHECK(Open(*after)->engine.PastCursor() == "one");
+  REQUIRE(engine->engine.SetPastCursor("two"));
+  CHECK(Open(*disk)->engine.PastCursor() == "two");
+}
+
+TEST_CASE("The metrics of a past are usage and owners, with their labels and selectors") {
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  bool cpu = false;
+  bool owner = false;
+  for (const PastMetric& metric : engine->engine.PastMetrics()) {
+    if (metric.metric == "container_cpu_usage_seconds_total") {
+      cpu = true;
+      CHECK(metric.is_counter);
+      CHECK_FALSE(metric.is_owner);
+      CHECK_FALSE(metric.is_optional);
+      CHECK(metric.namespace_label == "namespace");
+      CHECK(metric.pod_label == "pod");
+      CHECK(metric.container_label == "container");
+    }
+    if (metric.metric == "kube_pod_owner") {
+      owner = true;
+      CHECK(metric.is_owner);
+    }
+    CHECK(metric.metric != "kube_pod_container_resource_requests");
+  }
+  CHECK(cpu);
+  CHECK(owner);
+}
