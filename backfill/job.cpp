@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backfill/query_text.h"
+#include "backfill/resolution.h"
 #include "backfill/unit_builder.h"
 #include "model/log.h"
 
@@ -37,6 +38,20 @@ std::optional<QueryFault> Job::Connect() {
         std::make_unique<Querier>(*std::move(api), options_.tuning, counters_, progress_, stop_));
   }
   return std::nullopt;
+}
+
+void Job::ChooseStep(Found& found) {
+  if (step_ == Step::kGiven || cursor_.last) return;
+  const auto interval_ms =
+      SampleIntervalMs(*queriers_.front(), found.metrics, found.namespaces, cursor_.grid);
+  if (!interval_ms) return;
+  if (*interval_ms > kMaxStepMs) {
+    found.problems.push_back(
+        "CPU usage: the server's samples are over 5 minutes apart, and counters are not bridged "
+        "over longer gaps");
+  }
+  cursor_.grid = FitStep(cursor_.grid, *interval_ms);
+  progress_.Begin(cursor_);
 }
 
 void Job::AddGaps(const std::vector<std::string>& gaps) {
@@ -106,6 +121,7 @@ std::optional<QueryFault> Job::RunUnits() {
   if (auto fault = Connect()) return fault;
   auto found = Discover(*queriers_.front(), sink_.PastMetrics(), cursor_.grid, options_);
   if (!found) return found.error();
+  ChooseStep(*found);
   for (std::string& note : found->notes) {
     Log(LogLevel::kInfo, "back-fill: note", {{"note", note}});
     progress_.Note(std::move(note));

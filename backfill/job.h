@@ -21,11 +21,16 @@ namespace tidemark::backfill {
 /// Not thread-safe. Everything given must outlive it.
 class Job {
  public:
-  /// `cursor`: of a job that begins or goes on; its grid and URL are those of `options`.
-  Job(const Options& options, Cursor cursor, PastSink& sink, BackfillCounters& counters,
+  /// Whose choice the step of the cursor's grid is.
+  enum class Step : uint8_t { kGiven, kChosen };
+
+  /// `cursor`: of a job that begins or goes on. A chosen step is made to fit the server's samples
+  /// before anything is merged.
+  Job(const Options& options, Cursor cursor, Step step, PastSink& sink, BackfillCounters& counters,
       Progress& progress, std::stop_token stop)
       : options_(options),
         cursor_(std::move(cursor)),
+        step_(step),
         sink_(sink),
         counters_(counters),
         progress_(progress),
@@ -41,12 +46,14 @@ class Job {
   std::optional<QueryFault> Merge(const Unit& unit, double weight, class UnitBuilder& builder);
   /// With patience for a disk that is full for a while.
   Result<PastOutcome> Commit(Past& past, const Cursor& cursor);
+  void ChooseStep(Found& found);
   /// To the cursor.
   void AddGaps(const std::vector<std::string>& gaps);
   void LogEnd(const std::optional<QueryFault>& fault);
 
   const Options& options_;
   Cursor cursor_;
+  const Step step_;
   PastSink& sink_;
   BackfillCounters& counters_;
   Progress& progress_;

@@ -130,6 +130,7 @@ class Runner::Impl {
     }
     cursor->from_config = request.url == configured_.http.url && !BringsAccess(request);
     cursor->had_credentials = !cursor->from_config && BringsAccess(request);
+    if (request.step_ms != 0) options.step_ms = request.step_ms;
     Launch(std::move(options), *std::move(cursor));
     return goes_on;
   }
@@ -230,7 +231,8 @@ class Runner::Impl {
     progress_.Begin(cursor);  // whoever asks now already sees it
     thread_ = std::jthread([this, options = std::move(options),
                             cursor = std::move(cursor)](const std::stop_token& stop) mutable {
-      Job(options, std::move(cursor), sink_, counters_, progress_, stop).Run();
+      const auto step = options.step_ms == 0 ? Job::Step::kChosen : Job::Step::kGiven;
+      Job(options, std::move(cursor), step, sink_, counters_, progress_, stop).Run();
       running_ = false;
     });
   }

@@ -98,6 +98,15 @@ std::string FakePrometheus::Instant(const std::string& query, int64_t time_ms) c
     result.push_back(json::object{{"metric", json::object()}, {"value", point}});
     return Success("vector", std::move(result));
   }
+  if (query.starts_with("max(count_over_time(") && query.ends_with("[1h]))")) {
+    if (sample_interval_ms > 0) {
+      const int64_t count = 3'600'000 / sample_interval_ms;
+      result.push_back(json::object{
+          {"metric", json::object()},
+          {"value", json::array{static_cast<double>(time_ms) / 1000, std::to_string(count)}}});
+    }
+    return Success("vector", std::move(result));
+  }
   std::vector<std::string> by;
   size_t open = std::string("count").size();
   if (query.starts_with("count by (")) {

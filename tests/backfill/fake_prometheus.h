@@ -32,6 +32,7 @@ class FakePrometheus {
   uint64_t max_samples = 0;  ///< of a range query; more is refused as Prometheus does; 0: no limit
   bool only_get = false;     ///< 405 to POST
   bool no_label_values = false;
+  int64_t sample_interval_ms = 0;  ///< what it says of its own samples; 0: nothing
 
   std::string url() const { return server_.url(); }
   /// Queries of query_range so far, in order.

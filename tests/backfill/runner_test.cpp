@@ -140,6 +140,32 @@ TEST_CASE("at the first start the configured history is taken in, once", "[backf
   CHECK(world.server.requests() == requests);
 }
 
+TEST_CASE("a chosen step is never finer than the server's samples", "[backfill][runner]") {
+  World world;
+  world.server.sample_interval_ms = 5 * kMinuteMs;
+  SECTION("chosen") {
+    const BackfillStatus status = world.RunAtStart();
+    CHECK(status.state == BackfillState::kFinished);
+    CHECK(status.step_ms == 5 * kMinuteMs);
+    CHECK(world.Points(CpuOf("a")) == 4 * 60 / 5);
+  }
+  SECTION("given") {
+    world.options.step_ms = kMinuteMs;
+    CHECK(world.RunAtStart().step_ms == kMinuteMs);
+  }
+  SECTION("a usual scrape interval changes nothing") {
+    world.server.sample_interval_ms = 30'000;
+    CHECK(world.RunAtStart().step_ms == kMinuteMs);
+  }
+  SECTION("too far apart for any step") {
+    world.server.sample_interval_ms = 10 * kMinuteMs;
+    const BackfillStatus status = world.RunAtStart();
+    CHECK(status.step_ms == kMaxStepMs);
+    CHECK(std::ranges::any_of(
+        status.notes, [](const std::string& note) { return Has(note, "over 5 minutes apart"); }));
+  }
+}
+
 TEST_CASE("without a URL nothing begins by itself", "[backfill][runner]") {
   World world;
   world.options.http.url.clear();
