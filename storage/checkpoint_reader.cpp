@@ -9,7 +9,7 @@
 
 #include "model/byte_codec.h"
 #include "storage/frame.h"
-#include "storage/table_footer.h"
+#include "storage/table_check.h"
 
 namespace tidemark::storage {
 namespace {
@@ -21,7 +21,7 @@ class Reader {
   explicit Reader(const std::string& path) : path_(path), table_(CheckpointTableOptions()) {}
 
   Result<void> Open() {
-    const auto footer = HasGoodTableFooter(path_);
+    const auto footer = IsSafeTable(path_);
     if (!footer) return tl::unexpected(footer.error());
     if (!*footer) return Damaged("it does not end as a whole table does");
     if (const auto status = table_.Open(path_); !status.ok()) return Damaged(status.ToString());

@@ -13,7 +13,7 @@
 #include "model/log.h"
 #include "storage/files.h"
 #include "storage/frame.h"
-#include "storage/table_footer.h"
+#include "storage/table_check.h"
 
 namespace tidemark::storage {
 namespace {
@@ -116,7 +116,7 @@ std::vector<std::string> Journal::SetAsideHopelessTables() {
   if (!names) return moved;
   for (const std::string& name : *names) {
     const std::string path = directory_ + "/" + name;
-    if (!name.ends_with(".sst") || HasGoodTableFooter(path).value_or(true)) continue;
+    if (!name.ends_with(".sst") || IsSafeTable(path).value_or(true)) continue;
     if (moved.empty() && !RemoveAll(aside)) break;
     if (!MakeDirectory(aside) || !RenameDurably(path, aside + "/" + name)) break;
     moved.push_back(aside + "/" + name);
