@@ -151,6 +151,8 @@ rocksdb::Options CheckpointTableOptions() {
   options.use_fsync = false;
   rocksdb::BlockBasedTableOptions table;
   table.no_block_cache = true;
+  table.format_version = 5;  // what IsSafeTable knows
+  table.checksum = rocksdb::kXXH3;
   table.block_size = size_t{256} << 10;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   const auto supported = rocksdb::GetSupportedCompressions();

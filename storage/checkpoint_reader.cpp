@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "model/byte_codec.h"
-#include "storage/files.h"
 #include "storage/frame.h"
+#include "storage/table_check.h"
 
 namespace tidemark::storage {
 namespace {
@@ -21,7 +21,9 @@ class Reader {
   explicit Reader(const std::string& path) : path_(path), table_(CheckpointTableOptions()) {}
 
   Result<void> Open() {
-    if (!Exists(path_)) return Fail(ErrorCode::kNotFound, path_ + ": does not exist");
+    const auto footer = IsSafeTable(path_);
+    if (!footer) return tl::unexpected(footer.error());
+    if (!*footer) return Damaged("it does not end as a whole table does");
     if (const auto status = table_.Open(path_); !status.ok()) return Damaged(status.ToString());
     rocksdb::ReadOptions options;
     options.verify_checksums = true;
@@ -32,7 +34,6 @@ class Reader {
   }
 
   Result<CheckpointSummary> Summarize() {
-    CheckpointSummary summary;
     auto header = ReadHeader();
     if (!header) return tl::unexpected(header.error());
     it_->SeekToLast();

@@ -2,6 +2,7 @@
 
 #include <rocksdb/write_batch.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include "model/log.h"
 #include "storage/files.h"
 #include "storage/frame.h"
+#include "storage/table_check.h"
 
 namespace tidemark::storage {
 namespace {
@@ -85,12 +87,16 @@ Result<void> Journal::OpenFirst(bool create) {
   if (create) {
     if (auto made = MakeDirectory(directory_); !made) return made;
   }
+  const std::vector<std::string> moved = SetAsideHopelessTables();
   auto status =
       OpenDatabase(directory_, create ? OpenMode::kCreate : OpenMode::kExisting, database_);
   if (status.IsNoSpace() && !create) {
     status = OpenDatabase(directory_, OpenMode::kInPlace, database_);
   }
-  if (!status.ok() && TablesAreDamaged(status)) status = Repair(status);
+  // One that a process was writing when it was killed is not missed: it does not belong to the
+  // journal yet.
+  for (size_t i = 0; status.ok() && i < moved.size(); ++i) unlink(moved[i].c_str());
+  if (!status.ok() && TablesAreDamaged(status)) status = Repair(status, !moved.empty());
   if (status.ok()) {
     CountLosses();
     return {};
@@ -101,6 +107,21 @@ Result<void> Journal::OpenFirst(bool create) {
                            : "the journal cannot be opened and was left as it is; put it back from "
                              "a backup, or move the whole store away to begin anew",
                        status);
+}
+
+std::vector<std::string> Journal::SetAsideHopelessTables() {
+  std::vector<std::string> moved;
+  const std::string aside = directory_ + ".damaged";
+  const auto names = Names(directory_);
+  if (!names) return moved;
+  for (const std::string& name : *names) {
+    const std::string path = directory_ + "/" + name;
+    if (!name.ends_with(".sst") || IsSafeTable(path).value_or(true)) continue;
+    if (moved.empty() && !RemoveAll(aside)) break;
+    if (!MakeDirectory(aside) || !RenameDurably(path, aside + "/" + name)) break;
+    moved.push_back(aside + "/" + name);
+  }
+  return moved;
 }
 
 bool Journal::TablesAreDamaged(const rocksdb::Status& status) {
@@ -116,14 +137,15 @@ bool Journal::TablesAreDamaged(const rocksdb::Status& status) {
   return readable;
 }
 
-rocksdb::Status Journal::Repair(const rocksdb::Status& why) {
+rocksdb::Status Journal::Repair(const rocksdb::Status& why, bool keep_aside) {
   const std::string aside = directory_ + ".damaged";
   Log(LogLevel::kWarn, "tables of the journal are damaged or missing; the others are kept",
       {{"directory", directory_}, {"aside", aside}, {"text", why.ToString()}});
   auto status = RepairDatabase(directory_);
   if (!status.ok()) return status;
-  if (auto removed = RemoveAll(aside); removed && Exists(directory_ + "/lost")) {
-    static_cast<void>(RenameDurably(directory_ + "/lost", aside));
+  const std::string lost = directory_ + "/lost";
+  if (Exists(lost) && (keep_aside || RemoveAll(aside)) && MakeDirectory(aside)) {
+    static_cast<void>(RenameDurably(lost, aside + "/lost"));
   }
   return OpenDatabase(directory_, OpenMode::kExisting, database_);
 }

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "model/counters.h"
 #include "model/result.h"
@@ -55,8 +56,10 @@ class Journal {
 
   Result<void> OpenFirst(bool create);
   Result<void> Look();
+  /// Tables that RocksDB must not see. Returns where they are now.
+  std::vector<std::string> SetAsideHopelessTables();
   bool TablesAreDamaged(const rocksdb::Status& status);
-  rocksdb::Status Repair(const rocksdb::Status& why);
+  rocksdb::Status Repair(const rocksdb::Status& why, bool keep_aside);
   void CountLosses();
   /// Brings the database back after an error, at most twice a second. append_mutex_ is held.
   Result<void> Mend();

@@ -49,6 +49,8 @@ rocksdb::Options DatabaseOptions(OpenMode mode) {
   options.skip_stats_update_on_db_open = true;
   rocksdb::BlockBasedTableOptions table;
   table.no_block_cache = true;
+  table.format_version = 5;  // what IsSafeTable knows
+  table.checksum = rocksdb::kXXH3;
   table.block_size = size_t{64} << 10;
   // With its first key in the index a block is read when the iterator comes to it, and not before:
   // so a damaged one hinders nothing in front of it.

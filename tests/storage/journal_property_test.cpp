@@ -120,17 +120,17 @@ TEST_CASE("a journal that is trimmed takes a bounded room on the disk", "[storag
     CHECK(fixture.store->Journal().bytes < 200'000'000);
   }
   CHECK(most < 200'000'000);  // tables are written beside us, on a busy machine a little later
-  REQUIRE(fixture.store->Trim(fixture.store->LastNumber()).has_value());
-  fixture.Append({"last"});
-  REQUIRE(fixture.store->Trim(fixture.store->LastNumber() - 1).has_value());
-  // The log goes as soon as its table is written.
+  // A table that was still being written when it was trimmed goes with one of the next trims.
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (on_disk() >= 1'000'000 && std::chrono::steady_clock::now() < until) {
+  do {
+    fixture.Append({"last"});
+    REQUIRE(fixture.store->Trim(fixture.store->LastNumber() - 1).has_value());
     std::this_thread::yield();
-  }
+  } while (on_disk() >= 1'000'000 && std::chrono::steady_clock::now() < until);
   CHECK(on_disk() < 1'000'000);
+  const uint64_t last = fixture.store->LastNumber();
   fixture.Open();
-  CHECK(fixture.Replay() == Records{{4001, "last"}});
+  CHECK(fixture.Replay() == Records{{last, "last"}});
 }
 
 TEST_CASE("many restarts without a trim leave a journal that opens and reads well",
