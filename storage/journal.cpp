@@ -22,6 +22,8 @@ using Lock = std::lock_guard<std::mutex>;
 using Shared = std::shared_lock<std::shared_mutex>;
 
 constexpr std::chrono::milliseconds kMendEvery{500};
+/// How often who only looks has to find a log torn to take it for damage.
+constexpr int kLooksAtTorn = 4;
 /// What a record costs on disk beside its payload, about.
 constexpr uint64_t kRecordOverhead = 64;
 
@@ -65,10 +67,11 @@ Result<std::unique_ptr<Journal>> Journal::Open(const Options& options, bool crea
   std::unique_ptr<Journal> journal(new Journal(options, counters));
   auto opened = options.read_only ? journal->Look() : journal->OpenFirst(create);
   if (!opened) return tl::unexpected(opened.error());
+  journal->CountLosses();
   rocksdb::DB& db = *journal->database_.db;
   journal->facts_ = ReadFacts(db);
   const JournalFacts& facts = journal->facts_;
-  const JournalEnds ends = FindEnds(db, facts);
+  const JournalEnds ends = FindEnds(journal->database_, facts);
   journal->previous_ = std::max(ends.last, facts.trimmed);
   journal->last_ = std::max({ends.highest, facts.trimmed, facts.highest, floor});
   journal->first_ = ends.first;
@@ -97,10 +100,7 @@ Result<void> Journal::OpenFirst(bool create) {
   // journal yet.
   for (size_t i = 0; status.ok() && i < moved.size(); ++i) unlink(moved[i].c_str());
   if (!status.ok() && TablesAreDamaged(status)) status = Repair(status, !moved.empty());
-  if (status.ok()) {
-    CountLosses();
-    return {};
-  }
+  if (status.ok()) return {};
   return DatabaseError(directory_,
                        status.IsNoSpace()
                            ? "no room to open the journal, free some"
@@ -155,11 +155,14 @@ Result<void> Journal::Look() {
   // log to a table in between, they would be in neither: only what was opened while no file came or
   // went is whole.
   rocksdb::Status status;
+  int torn = 0;
   for (int attempt = 0; attempt < 50; ++attempt) {
     const auto before = Names(directory_);
     status = OpenDatabase(directory_, OpenMode::kLook, database_);
     const auto after = Names(directory_);
-    if (status.ok() && before && after && *before == *after) return {};
+    if (!status.ok() || !before || !after || *before != *after) continue;
+    // A writer may be in the middle of a record: then the next look finds it whole.
+    if (database_.watch->Losses().empty() || ++torn >= kLooksAtTorn) return {};
   }
   if (status.ok()) return {};
   status = OpenDatabase(directory_, OpenMode::kLookAtDamaged, database_);
@@ -174,6 +177,8 @@ void Journal::CountLosses() {
         {{"file", directory_ + "/" + loss.file},
          {"bytes", std::to_string(loss.bytes)},
          {"of", std::to_string(loss.of_bytes)}});
+    torn_ += (torn_.empty() ? "" : "; ") + loss.file + ": " + std::to_string(loss.bytes) + " of " +
+             std::to_string(loss.of_bytes) + " bytes are torn or damaged";
   }
 }
 
@@ -288,7 +293,7 @@ Result<ReplayOutcome> Journal::Replay(
     uint64_t after, const std::function<Result<void>(uint64_t, std::string_view)>& take) {
   const Lock lock(append_mutex_);
   ReplayOutcome outcome;
-  auto end = WalkRecords(*database_.db, facts_, after,
+  auto end = WalkRecords(database_, facts_, after,
                          [&](uint64_t number, std::string_view, std::string_view payload) {
                            return take(number, payload);
                          });
@@ -297,7 +302,11 @@ Result<ReplayOutcome> Journal::Replay(
   outcome.bytes = end->bytes;
   outcome.last_number = end->records > 0 ? end->last : after;
   outcome.damage = end->damage;
-  if (options_.read_only) return outcome;
+  if (options_.read_only) {
+    // A writer has counted and logged it when it opened the journal, and what was torn is gone.
+    if (outcome.damage.empty()) outcome.damage = torn_;
+    return outcome;
+  }
   if (end->records > 0) previous_ = end->last;
   if (!end->damage.empty()) {
     if (auto out = TakeOut(*end, outcome); !out) return tl::unexpected(out.error());
@@ -306,7 +315,7 @@ Result<ReplayOutcome> Journal::Replay(
 }
 
 Result<void> Journal::TakeOut(const WalkEnd& end, ReplayOutcome& outcome) {
-  const uint64_t there = FindEnds(*database_.db, facts_).highest;
+  const uint64_t there = FindEnds(database_, facts_).highest;
   outcome.dropped_records = there > end.last ? there - end.last : 0;
   const uint64_t bytes = BytesBehind(*database_.db, end.last);
   counters_.journal_records_dropped.fetch_add(outcome.dropped_records, std::memory_order_relaxed);
@@ -318,7 +327,7 @@ Result<void> Journal::TakeOut(const WalkEnd& end, ReplayOutcome& outcome) {
        {"bytes", std::to_string(bytes)}});
   last_.store(std::max(last_.load(), there));
   if (auto deleted = DeleteBehind(end.last, there); !deleted) return deleted;
-  const JournalEnds ends = FindEnds(*database_.db, facts_);
+  const JournalEnds ends = FindEnds(database_, facts_);
   previous_ = std::max(ends.last, facts_.trimmed);
   first_ = ends.first;
   counters_.journal_first_number_now = static_cast<int64_t>(first_.load());

@@ -84,6 +84,8 @@ class Journal {
   mutable std::shared_mutex database_mutex_;  ///< exclusive to exchange the database
   Database database_;
 
+  std::string torn_;  ///< what the logs had lost when they were opened; empty: nothing
+
   std::mutex append_mutex_;  ///< guards the next five
   DiskSpace space_;
   uint64_t previous_ = 0;  ///< number of the last record that is there

@@ -84,8 +84,18 @@ std::string JournalFacts::Encode() const {
 
 rocksdb::Slice FactsKey() { return {"\0", 1}; }
 
+rocksdb::ReadOptions Database::Reading() const {
+  rocksdb::ReadOptions options;
+  // RocksDB 7.8 frees a table's deletions twice when the table that comes after it in an iterator
+  // cannot be opened (Version::AddIteratorsForLevel). Without them records that were taken out may
+  // be seen again, which their numbers tell; the damage is told in any case.
+  options.ignore_range_deletions = has_bad_tables;
+  return options;
+}
+
 rocksdb::Status OpenDatabase(const std::string& directory, OpenMode mode, Database& database) {
   database.db.reset();
+  database.has_bad_tables = mode == OpenMode::kLookAtDamaged;
   database.watch = std::make_unique<WalWatch>(directory);
   rocksdb::Options options = DatabaseOptions(mode);
   options.wal_filter = database.watch.get();
@@ -111,9 +121,10 @@ JournalFacts ReadFacts(rocksdb::DB& db) {
   return reader.AtEnd() ? facts : JournalFacts{};
 }
 
-JournalEnds FindEnds(rocksdb::DB& db, const JournalFacts& facts) {
+JournalEnds FindEnds(const Database& database, const JournalFacts& facts) {
+  rocksdb::DB& db = *database.db;
   JournalEnds ends;
-  const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(rocksdb::ReadOptions()));
+  const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(database.Reading()));
   it->SeekToLast();
   if (it->status().ok()) {
     // With no record at all the last key is that of the facts.

@@ -54,6 +54,10 @@ enum class OpenMode : uint8_t {
 struct Database {
   std::unique_ptr<WalWatch> watch;  ///< outlives the database
   std::unique_ptr<rocksdb::DB> db;
+  bool has_bad_tables = false;  ///< it was opened in spite of tables that cannot be opened
+
+  /// How to go through the records.
+  rocksdb::ReadOptions Reading() const;
 };
 
 rocksdb::Status OpenDatabase(const std::string& directory, OpenMode mode, Database& database);
@@ -69,7 +73,7 @@ struct JournalEnds {
   uint64_t last = 0;
   uint64_t highest = 0;  ///< as `last`, or where damage hides what is behind it: no record is above
 };
-JournalEnds FindEnds(rocksdb::DB& db, const JournalFacts& facts);
+JournalEnds FindEnds(const Database& database, const JournalFacts& facts);
 
 /// kUnavailable when there is no room, else kIo.
 tl::unexpected<Error> DatabaseError(const std::string& directory, std::string_view what,

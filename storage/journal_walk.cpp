@@ -55,11 +55,12 @@ std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice
 
 }  // namespace
 
-Result<WalkEnd> WalkRecords(rocksdb::DB& db, const JournalFacts& facts, uint64_t after,
+Result<WalkEnd> WalkRecords(const Database& database, const JournalFacts& facts, uint64_t after,
                             const Take& take) {
   const uint64_t start = std::max(after, facts.trimmed);
   Walk walk(start, take);
-  rocksdb::ReadOptions options;
+  rocksdb::DB& db = *database.db;
+  rocksdb::ReadOptions options = database.Reading();
   options.verify_checksums = true;
   options.readahead_size = size_t{1} << 20;
   const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator(options));
@@ -75,7 +76,9 @@ Result<WalkEnd> WalkRecords(rocksdb::DB& db, const JournalFacts& facts, uint64_t
   if (!status.ok()) {
     const std::string what =
         "record " + std::to_string(walk.last() + 1) + " cannot be read: " + status.ToString();
-    if (!status.IsCorruption()) return Fail(ErrorCode::kIo, db.GetName() + ": " + what);
+    // A file that is not there will not be there the next time either.
+    if (!status.IsCorruption() && !status.IsPathNotFound())
+      return Fail(ErrorCode::kIo, db.GetName() + ": " + what);
     walk.Damage(what);
   }
   return std::move(walk).End();

@@ -23,7 +23,7 @@ struct WalkEnd {
 /// Gives the records above `after`: number, what is stored (head included), payload. An error of
 /// `take` ends it and is passed on; kIo when the disk refuses, which may pass and is no damage.
 Result<WalkEnd> WalkRecords(
-    rocksdb::DB& db, const JournalFacts& facts, uint64_t after,
+    const Database& database, const JournalFacts& facts, uint64_t after,
     const std::function<Result<void>(uint64_t, std::string_view, std::string_view)>& take);
 
 }  // namespace tidemark::storage

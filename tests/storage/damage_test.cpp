@@ -264,6 +264,53 @@ TEST_CASE("a table that is missing ends the replay before it", "[storage][damage
   CHECK(CheckPrefix(fixture, 120) == 40);
 }
 
+TEST_CASE("a store with a table that is missing can be looked into", "[storage][damage]") {
+  const TestFolder folder(TestFolder::kInMemory);
+  StoreFixture fixture(folder.In("data"));
+  for (const uint64_t last : {40, 80, 120}) {
+    fixture.Open();
+    AppendTo(fixture, last);
+    // Each table has a deletion in it.
+    REQUIRE(fixture.store->Trim(last / 8).has_value());
+  }
+  fixture.Open();
+  fixture.store.reset();
+  const auto tables = FilesEnding(folder.In("data/journal"), ".sst");
+  REQUIRE(tables.size() > 2);
+  std::filesystem::remove(tables[GENERATE(0U, 1U, 2U)]);
+  const auto before = Everything(folder.path());
+  fixture.options.read_only = true;
+  fixture.Open();
+  fixture.Replay();
+  CHECK_FALSE(fixture.outcome.damage.empty());
+  fixture.store.reset();
+  CHECK(Everything(folder.path()) == before);
+}
+
+TEST_CASE("who only looks is told of a torn or damaged log too", "[storage][damage]") {
+  const TestFolder folder(TestFolder::kInMemory);
+  StoreFixture fixture(folder.In("data"));
+  fixture.Open();
+  AppendTo(fixture, 40);
+  fixture.store.reset();
+  const std::string log = OnlyLog(folder);
+  const size_t bytes = std::filesystem::file_size(log);
+  fixture.options.read_only = true;
+  SECTION("a whole one") {
+    fixture.Open();
+    CHECK(fixture.Replay() == Expected(1, 40));
+    CHECK(fixture.outcome.damage.empty());
+    return;
+  }
+  SECTION("its end is torn") { std::filesystem::resize_file(log, bytes - 5); }
+  SECTION("it is damaged in the middle") { Flip(log, bytes / 2); }
+  SECTION("it is all zeros") { WriteFile(log, std::string(bytes, '\0')); }
+  fixture.Open();
+  fixture.Replay();
+  INFO(fixture.outcome.damage);
+  CHECK_FALSE(fixture.outcome.damage.empty());
+}
+
 TEST_CASE("a journal whose own catalogue is damaged is refused and left as it is",
           "[storage][damage]") {
   const TestFolder folder(TestFolder::kInMemory);
