@@ -118,8 +118,10 @@ std::vector<std::string> Journal::SetAsideHopelessTables() {
     const std::string path = directory_ + "/" + name;
     if (!name.ends_with(".sst") || IsSafeTable(path).value_or(true)) continue;
     if (moved.empty() && !RemoveAll(aside)) break;
-    if (!MakeDirectory(aside) || !RenameDurably(path, aside + "/" + name)) break;
-    moved.push_back(aside + "/" + name);
+    std::string target = aside;
+    target.append("/").append(name);
+    if (!MakeDirectory(aside) || !RenameDurably(path, target)) break;
+    moved.push_back(std::move(target));
   }
   return moved;
 }
