@@ -40,6 +40,8 @@ void AppendStorageMetrics(const StorageCounters& counters, ExpositionWriter& wri
              "Groups of records that were written together.", counters.journal_appends);
   page.Count("tidemark_storage_journal_syncs_total", "Waits for the disk to have what was written.",
              counters.journal_syncs);
+  page.Count("tidemark_storage_journal_sync_failures_total",
+             "Waits for the disk that failed; they are repeated.", counters.journal_sync_failures);
   page.Count("tidemark_storage_journal_append_failures_total",
              "Groups of records that the disk refused or had no room for; their samples were "
              "answered 503.",
