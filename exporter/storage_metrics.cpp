@@ -73,8 +73,9 @@ void AppendStorageMetrics(const StorageCounters& counters, ExpositionWriter& wri
     page.Gauge("tidemark_storage_last_checkpoint_timestamp_seconds",
                "When the last checkpoint was written.", counters.last_checkpoint_ms, "seconds",
                kMsPerSecond);
-    page.Gauge("tidemark_storage_last_checkpoint_duration_seconds", "How long the last checkpoint took.",
-               counters.last_checkpoint_duration_ms_now, "seconds", kMsPerSecond);
+    page.Gauge("tidemark_storage_last_checkpoint_duration_seconds",
+               "How long the last checkpoint took.", counters.last_checkpoint_duration_ms_now,
+               "seconds", kMsPerSecond);
     page.Gauge("tidemark_storage_last_checkpoint_bytes", "Size of the last checkpoint.",
                counters.last_checkpoint_bytes_now, "bytes");
   }
