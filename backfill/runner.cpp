@@ -109,7 +109,11 @@ class Runner::Impl {
                   "a back-fill is running; cancel it, or wait until it has ended");
     }
     request.url = WithoutSlash(request.url.empty() ? configured_.http.url : request.url);
-    if (request.url.empty()) return Wrong("url: it is missing, allowed: http://HOST[:PORT]");
+    if (request.url.empty()) {
+      return Wrong(
+          "url: it is missing here (--prometheus of tidetool) and backfill.url is not configured, "
+          "allowed: http://HOST[:PORT][/PREFIX]");
+    }
     Options options = configured_;
     options.http = HttpOf(request, configured_.http);
     // Somebody waits for it: a server that is not there is told soon.

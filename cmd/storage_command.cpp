@@ -73,8 +73,13 @@ void PrintState(const Opened& opened) {
   fmt::print("state: {} namespaces, {} workloads, {} containers, {} pods, {} series\n",
              now.namespaces_now.load(), now.workloads_now.load(), now.containers_now.load(),
              now.pods_now.load(), now.series_now.load());
-  fmt::print("recovered from the newest good checkpoint and {} records behind it\n",
-             opened.counters.recovered_records.load());
+  if (opened.store->Checkpoints().empty()) {
+    fmt::print("recovered from {} records of the journal\n",
+               opened.counters.recovered_records.load());
+  } else {
+    fmt::print("recovered from the newest good checkpoint and {} records behind it\n",
+               opened.counters.recovered_records.load());
+  }
 }
 
 /// What went wrong, and what was found damaged on the way; nothing when all is well.
