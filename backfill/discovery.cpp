@@ -292,4 +292,31 @@ tl::expected<Found, QueryFault> Discover(Querier& querier, const std::vector<Pas
   return search.Finish();
 }
 
+std::optional<std::string> ClustersDiffer(const std::vector<FoundNamespace>& found,
+                                          const std::vector<NamespaceName>& live) {
+  const auto none_here = std::ranges::all_of(
+      found, [](const FoundNamespace& each) { return each.name.cluster.empty(); });
+  const auto none_there =
+      std::ranges::all_of(live, [](const NamespaceName& name) { return name.cluster.empty(); });
+  if (live.empty() || none_here == none_there) return std::nullopt;
+  for (const FoundNamespace& each : found) {
+    const auto same = std::ranges::find_if(live, [&](const NamespaceName& name) {
+      return name.name_space == each.name.name_space && name.cluster != each.name.cluster;
+    });
+    if (same == live.end()) continue;
+    if (none_here) {
+      return fmt::format(
+          "the live stream has namespace {} in cluster {}, this API tells no cluster: give the "
+          "labels that Prometheus adds when it sends, external_labels cluster={}",
+          same->name_space, same->cluster, same->cluster);
+    }
+    return fmt::format(
+        "the live stream tells no cluster, here namespace {} is of cluster {}: the past would be "
+        "of "
+        "other workloads; leave cluster out of external_labels, or send it with the live stream",
+        each.name.name_space, each.name.cluster);
+  }
+  return std::nullopt;
+}
+
 }  // namespace tidemark::backfill

@@ -3,6 +3,7 @@
 // namespaces there were in the range.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -31,5 +32,11 @@ struct Found {
 /// usage is there (kRefused).
 tl::expected<Found, QueryFault> Discover(Querier& querier, const std::vector<PastMetric>& wanted,
                                          const TimeGrid& grid, const Options& options);
+
+/// Nothing when the namespaces found may be those of the live stream; else a message that says how
+/// their clusters differ. Prometheus puts its external labels on what it sends, not on what its API
+/// answers: without `external_labels` a whole cluster would be taken in under another name.
+std::optional<std::string> ClustersDiffer(const std::vector<FoundNamespace>& found,
+                                          const std::vector<NamespaceName>& live);
 
 }  // namespace tidemark::backfill

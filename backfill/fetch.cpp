@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "backfill/query_text.h"
+#include "model/label.h"
 
 namespace tidemark::backfill {
 namespace {
@@ -26,7 +27,8 @@ std::string WhatText(const PastMetric& metric, std::span<const FoundNamespace> o
 
 }  // namespace
 
-std::string UnitQuery(const PastMetric& metric, std::span<const FoundNamespace> of) {
+std::string UnitQuery(const PastMetric& metric, std::span<const FoundNamespace> of,
+                      int64_t step_ms) {
   Matchers more = IdentityMatchers(metric);
   if (!metric.cluster_label.empty()) more.Equals(metric.cluster_label, of.front().query_cluster);
   if (!metric.namespace_label.empty()) {
@@ -34,17 +36,29 @@ std::string UnitQuery(const PastMetric& metric, std::span<const FoundNamespace> 
     for (const FoundNamespace& each : of) names.push_back(each.name.name_space);
     more.OneOf(metric.namespace_label, names);
   }
-  return SelectorOf(metric, more.text());
+  // One millisecond less than a step: Prometheus before 3.0 takes in both ends of the range, and a
+  // sample on the border of two steps would stand in both.
+  return fmt::format("last_over_time({}[{}ms])", SelectorOf(metric, more.text()), step_ms - 1);
+}
+
+/// last_over_time keeps the name of the metric in Prometheus and loses it elsewhere.
+void NameSeries(const PastMetric& metric, QueryAnswer& answer) {
+  for (AnswerSeries& series : answer.series) {
+    const bool named = std::ranges::any_of(
+        series.labels, [](const auto& label) { return label.first == kMetricNameLabel; });
+    if (!named) series.labels.emplace_back(kMetricNameLabel, metric.metric);
+  }
 }
 
 void Fetcher::FetchMetric(Querier& querier, const PastMetric& metric,
                           std::span<const FoundNamespace> of, const TimeGrid& window,
                           bool can_be_shorter, Part& part) {
-  auto answer =
-      querier.QueryRange(UnitQuery(metric, of), window.start_ms, window.end_ms, window.step_ms);
+  auto answer = querier.QueryRange(UnitQuery(metric, of, window.step_ms), window.start_ms,
+                                   window.end_ms, window.step_ms);
   Fetched& outcome = part.outcome;
   if (answer) {
     QueryAnswer& value = answer->value;
+    NameSeries(metric, value);
     std::ranges::move(value.warnings, std::back_inserter(outcome.warnings));
     if (value.partial) outcome.warnings.emplace_back("the server calls its answer partial");
     outcome.native_histograms += value.native_histograms;

@@ -55,7 +55,11 @@ class Fetcher {
   const std::vector<PastMetric>& metrics_;
 };
 
-/// The query for a metric of some namespaces of one cluster.
-std::string UnitQuery(const PastMetric& metric, std::span<const FoundNamespace> of);
+/// The query for a metric of some namespaces of one cluster: the last sample of each step, and
+/// nothing for a step without one. Without last_over_time the server would repeat the last value
+/// for up to five minutes after a series has ended, and between samples that are further apart than
+/// a step: a counter that stands still, which no container's did.
+std::string UnitQuery(const PastMetric& metric, std::span<const FoundNamespace> of,
+                      int64_t step_ms);
 
 }  // namespace tidemark::backfill

@@ -121,6 +121,9 @@ std::optional<QueryFault> Job::RunUnits() {
   if (auto fault = Connect()) return fault;
   auto found = Discover(*queriers_.front(), sink_.PastMetrics(), cursor_.grid, options_);
   if (!found) return found.error();
+  if (auto why = ClustersDiffer(found->namespaces, sink_.LiveNamespaces()); why && !cursor_.last) {
+    return QueryFault{.kind = QueryFaultKind::kDenied, .message = *why};
+  }
   ChooseStep(*found);
   for (std::string& note : found->notes) {
     Log(LogLevel::kInfo, "back-fill: note", {{"note", note}});

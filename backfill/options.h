@@ -12,8 +12,7 @@
 
 namespace tidemark::backfill {
 
-/// query_range looks back five minutes for the value at a step (Prometheus' lookback-delta), and
-/// counters are not bridged over longer gaps: a longer step would lose usage.
+/// Counters are not bridged over longer gaps than five minutes: a longer step would lose usage.
 inline constexpr int64_t kMaxStepMs = 5 * 60 * 1000;
 /// Usage is kept by the minute; finer steps serve the peaks of memory alone.
 inline constexpr int64_t kMinStepMs = 15 * 1000;

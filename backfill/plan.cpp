@@ -37,8 +37,8 @@ Result<TimeGrid> MakeGrid(int64_t start_ms, int64_t end_ms, int64_t step_ms) {
   }
   if (step_ms > kMaxStepMs) {
     return Wrong(
-        "a step of over 5 minutes loses usage: query_range looks back 5 minutes for a value, and "
-        "counters are not bridged over longer gaps; allowed: 15s to 5m");
+        "a step of over 5 minutes loses usage: counters are not bridged over longer gaps; allowed: "
+        "15s to 5m");
   }
   if (step_ms != 0 && step_ms < kMinStepMs) {
     return Wrong(

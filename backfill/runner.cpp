@@ -123,8 +123,10 @@ class Runner::Impl {
     if (!request.external_labels.empty()) options.external_labels = request.external_labels;
 
     std::optional<Cursor> cursor = ReadCursor();
-    const bool goes_on =
-        cursor && !cursor->finished && cursor->url == request.url && !request.restart;
+    // Without anything merged there is nothing to go on behind: a mistake in the first call must
+    // not rule the next.
+    const bool goes_on = cursor && !cursor->finished && cursor->last &&
+                         cursor->url == request.url && !request.restart;
     if (goes_on) {
       options.external_labels = cursor->external_labels;
     } else {

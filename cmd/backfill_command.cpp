@@ -30,6 +30,7 @@ constexpr auto kPollEvery = 500ms;
 constexpr auto kPlainLineEvery = 10s;
 constexpr auto kDaemonPatience = 60s;  // a restart of the daemon is waited out
 constexpr unsigned kBadRequest = 400;
+constexpr unsigned kConflict = 409;
 
 /// What the command shows of GET /api/v1/status/backfill.
 struct ShownStatus {
@@ -214,6 +215,14 @@ int Run(const BackfillOrder& order) {
                                     .path = "/api/v1/backfill",
                                     .content_type = "application/json",
                                     .body = order.body});
+  if (!answer && answer.error().status == kConflict) {
+    fmt::print(
+        "a back-fill is running already, this is how far it is; to end it: tidetool backfill "
+        "--cancel\n");
+    if (order.detach) return 1;
+    const HeldSignals signals;
+    return Follow(daemon, signals);
+  }
   if (!answer) {
     const bool usage = answer.error().status == kBadRequest;
     return Complain(Words(answer.error()), usage ? kUsageExitCode : 1);

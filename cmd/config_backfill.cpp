@@ -74,8 +74,8 @@ FieldReader Step(int64_t& out_ms) {
       return {};
     }
     return value.Wrong(fmt::format(
-        "{} is no step, allowed: auto, or 15s to 5m (query_range looks back 5 minutes, so a longer "
-        "step loses usage)",
+        "{} is no step, allowed: auto, or 15s to 5m (counters are not bridged over longer gaps "
+        "than 5 minutes)",
         Shown(*text, text->empty())));
   };
 }

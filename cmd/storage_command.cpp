@@ -15,6 +15,7 @@
 #include "cmd/text.h"
 #include "cmd/units.h"
 #include "engine/engine.h"
+#include "model/log.h"
 #include "storage/store.h"
 
 namespace tidemark::cmd {
@@ -146,6 +147,8 @@ int RunStorageCommand(std::span<const std::string> args) {
         kName, {ErrorCode::kInvalidArgument,
                 fmt::format("{} is no action, allowed: inspect, verify", Shown(action))});
   }
+  ConfigureLog(LogLevel::kWarn,
+               LogFormat::kLogfmt);  // what the daemon says of a start is not meant
   Config config;
   const auto file = line->flags.find("config.file");
   if (file != line->flags.end() && !file->second.empty()) {

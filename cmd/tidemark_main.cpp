@@ -57,7 +57,14 @@ int Main(const std::vector<std::string>& args) {
   const sigset_t signals = BlockSignals();
   const BuildInfo& build = ThisBuild();
   Log(LogLevel::kInfo, "starting tidemark",
-      {{"version", std::string(build.version)}, {"revision", std::string(build.revision)}});
+      {{"version", std::string(build.version)},
+       {"revision", std::string(build.revision)},
+       {"config", flags->config_file.empty() ? "built-in" : flags->config_file},
+       {"storage", flags->storage_path},
+       {"sync", flags->storage_sync == storage::SyncMode::kAlways ? "always" : "interval"}});
+  if (flags->storage_path.empty()) {
+    Log(LogLevel::kWarn, "nothing is kept on disk: a restart begins without history");
+  }
   auto daemon = Daemon::Start(*flags, config);
   if (!daemon && daemon.error().code == ErrorCode::kInvalidArgument) {
     return ReportUsageError("tidemark", daemon.error());

@@ -19,6 +19,7 @@
 #include "engine/request_batch.h"
 #include "engine/shard.h"
 #include "engine/state_dump.h"
+#include "model/log.h"
 
 namespace tidemark::engine {
 namespace {
@@ -95,7 +96,7 @@ class Engine::Core {
     if (!EndTicks()) return;
     for (const auto& shard : shards_) shard->Refuse();
     // What it does not hold the journal has: a failure costs time at the next start, nothing else.
-    if (checkpointer_) static_cast<void>(checkpointer_->Write());
+    if (checkpointer_ && checkpointer_->Write()) Log(LogLevel::kInfo, "state written");
     checkpointer_.reset();
   }
 
@@ -374,6 +375,13 @@ std::vector<PastMetric> Engine::PastMetrics() const { return core_->PastMetrics(
 Result<std::unique_ptr<Past>> Engine::OpenPast(const std::vector<NamespaceName>& of,
                                                int64_t end_ms) {
   return core_->OpenPast(of, end_ms);
+}
+std::vector<NamespaceName> Engine::LiveNamespaces() const {
+  std::vector<NamespaceName> names;
+  for (const auto& block : core_->Current()->blocks) {
+    names.push_back({block->cluster, block->name_space});
+  }
+  return names;
 }
 std::string Engine::PastCursor() const { return core_->PastCursor(); }
 Result<void> Engine::SetPastCursor(std::string_view cursor) { return core_->SetPastCursor(cursor); }

@@ -54,6 +54,7 @@ class Engine final : public SampleSink, public SnapshotReader, public StateReade
   std::vector<PastMetric> PastMetrics() const override;
   Result<std::unique_ptr<Past>> OpenPast(const std::vector<NamespaceName>& of,
                                          int64_t end_ms) override;
+  std::vector<NamespaceName> LiveNamespaces() const override;
   std::string PastCursor() const override;
   Result<void> SetPastCursor(std::string_view cursor) override;
 

@@ -120,7 +120,20 @@ const estimators::SampleSpan* RequestHistory::MinutesOf(uint32_t container,
   return history == nullptr ? nullptr : &history->minutes;
 }
 
-ResourceAdvice RequestHistory::Advise(Resource resource, const History* history,
+/// How many of the minutes between the first and the last have a value says how much is behind a
+/// mean usage, but little about a peak: a level that is told every five minutes shows it as well.
+/// Of memory, then, the minutes of CPU count where there are more of them (VPA counts no others),
+/// within the time that memory itself was seen.
+double RequestHistory::ConfidenceDays(Resource resource, const History& history,
+                                      const History* cpu) {
+  const double own = estimators::Confidence(history.minutes);
+  if (resource != Resource::kMemory || cpu == nullptr) return own;
+  const std::chrono::duration<double, std::ratio<86400>> seen =
+      *history.minutes.Last() - *history.minutes.First();
+  return std::max(own, std::min(estimators::Confidence(cpu->minutes), seen.count()));
+}
+
+ResourceAdvice RequestHistory::Advise(Resource resource, const History* history, const History* cpu,
                                       const workloads::ContainerView& container,
                                       const workloads::WorkloadView& workload) const {
   const auto slot = static_cast<size_t>(resource);
@@ -139,7 +152,7 @@ ResourceAdvice RequestHistory::Advise(Resource resource, const History* history,
         history->histogram, policy, amounts, workload.containers_in_pod);
     advice.model_request = static_cast<double>(estimate.model_amount) / amounts;
     advice.recommended_request = static_cast<double>(estimate.recommended_amount) / amounts;
-    advice.confidence_days = estimators::Confidence(history->minutes);
+    advice.confidence_days = ConfidenceDays(resource, *history, cpu);
   }
   if (advice.recommended_request && advice.current_request) {
     advice.reclaimable =
@@ -164,7 +177,9 @@ WorkloadAdvice RequestHistory::Advise(const workloads::WorkloadView& workload) c
       const auto slot = static_cast<size_t>(resource);
       const History* history = histories == nullptr ? nullptr : (*histories)[slot].get();
       if (history == nullptr && !container.request[slot] && !container.limit[slot]) continue;
-      shown.resources.push_back(Advise(resource, history, container, workload));
+      const History* cpu =
+          histories == nullptr ? nullptr : (*histories)[static_cast<size_t>(Resource::kCpu)].get();
+      shown.resources.push_back(Advise(resource, history, cpu, container, workload));
     }
     if (!shown.resources.empty()) advice.containers.push_back(std::move(shown));
   }

@@ -63,7 +63,8 @@ class RequestHistory final : public workloads::UsageSink {
   std::chrono::nanoseconds HalfLifeOf(Resource resource) const;
   Result<Histories> ReadHistories(ByteReader& in) const;
   const estimators::HistogramOptions& LayoutOf(Resource resource) const;
-  ResourceAdvice Advise(Resource resource, const History* history,
+  static double ConfidenceDays(Resource resource, const History& history, const History* cpu);
+  ResourceAdvice Advise(Resource resource, const History* history, const History* cpu,
                         const workloads::ContainerView& container,
                         const workloads::WorkloadView& workload) const;
 

@@ -74,6 +74,8 @@ class PastSink {
   /// `end_ms`: nothing at or after this time counts, whatever the container.
   virtual Result<std::unique_ptr<Past>> OpenPast(const std::vector<NamespaceName>& of,
                                                  int64_t end_ms) = 0;
+  /// Namespaces that have state now, as of the last tick.
+  virtual std::vector<NamespaceName> LiveNamespaces() const { return {}; }
   /// The cursor set last, also by a process before this one; empty before the first. Its bytes are
   /// the caller's.
   virtual std::string PastCursor() const = 0;

@@ -50,6 +50,8 @@ class FakePastSink final : public PastSink {
   std::vector<PastMetric> PastMetrics() const override { return metrics; }
   Result<std::unique_ptr<Past>> OpenPast(const std::vector<NamespaceName>& of,
                                          int64_t end) override;
+  std::vector<NamespaceName> live;
+  std::vector<NamespaceName> LiveNamespaces() const override { return live; }
   std::string PastCursor() const override {
     const std::lock_guard lock(const_cast<std::mutex&>(mutex));
     return cursor;

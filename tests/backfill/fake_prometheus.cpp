@@ -140,11 +140,14 @@ std::string FakePrometheus::Instant(const std::string& query, int64_t time_ms) c
 }
 
 std::string FakePrometheus::Range(const FakeRequest& request) {
-  const std::string query = request.Parameter("query").value();
+  std::string query = request.Parameter("query").value();
   {
     const std::lock_guard lock(mutex_);
     range_queries_.push_back(query);
   }
+  const std::string function = "last_over_time(";
+  if (!query.starts_with(function)) throw std::runtime_error("the last value would be repeated");
+  query = query.substr(function.size(), query.rfind('[') - function.size());
   const int64_t start = Milliseconds(request, "start");
   const int64_t end = Milliseconds(request, "end");
   const int64_t step = Milliseconds(request, "step");

@@ -27,17 +27,20 @@ TEST_CASE("a unit's query asks for its namespaces and for containers only", "[ba
   const std::vector<PastMetric> metrics = ClusterMetrics();
   const std::vector<FoundNamespace> one = {{{"", "shop"}, "", 1}};
   const std::vector<FoundNamespace> two = {{{"eu", "a.b"}, "eu", 1}, {{"eu", "c"}, "eu", 1}};
-  CHECK(UnitQuery(metrics[0], one) ==
-        R"(container_cpu_usage_seconds_total{namespace!="",pod!="",container!="",container!="POD",)"
-        R"(cluster="",namespace="shop"})");
-  CHECK(UnitQuery(metrics[2], two) ==
-        R"(kube_pod_owner{namespace!="",pod!="",cluster="eu",namespace=~"a\\.b|c"})");
+  CHECK(
+      UnitQuery(metrics[0], one, 60'000) ==
+      R"(last_over_time(container_cpu_usage_seconds_total{namespace!="",pod!="",container!="",container!="POD",)"
+      R"(cluster="",namespace="shop"}[59999ms]))");
+  CHECK(
+      UnitQuery(metrics[2], two, 300'000) ==
+      R"(last_over_time(kube_pod_owner{namespace!="",pod!="",cluster="eu",namespace=~"a\\.b|c"}[299999ms]))");
   PastMetric process;
   process.metric = "namedprocess_namegroup_memory_bytes";
   process.namespace_label = "instance";
   process.matchers = R"(memtype="resident")";
-  CHECK(UnitQuery(process, one) ==
-        R"(namedprocess_namegroup_memory_bytes{memtype="resident",instance!="",instance="shop"})");
+  CHECK(
+      UnitQuery(process, one, 60'000) ==
+      R"(last_over_time(namedprocess_namegroup_memory_bytes{memtype="resident",instance!="",instance="shop"}[59999ms]))");
   CHECK(CountBy({"", "namespace"}, "m{}") == "count by (namespace) (m{})");
   CHECK(SecondsText(1700000000050) == "1700000000.050");
   CHECK(TimeText(1700000000000) == "2023-11-14T22:13:20Z");

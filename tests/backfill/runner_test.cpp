@@ -167,6 +167,37 @@ TEST_CASE("a chosen step is never finer than the server's samples", "[backfill][
   }
 }
 
+TEST_CASE("a past of another cluster than the live stream's is not taken in by mistake",
+          "[backfill][runner]") {
+  World world;
+  world.sink.live = {{"eu", "a"}, {"eu", "kube-system"}};
+  BackfillStatus status = world.RunAtStart();
+  CHECK(status.state == BackfillState::kFailed);
+  CHECK(Has(status.error, "external_labels cluster=eu"));
+  CHECK(world.sink.merged.empty());
+  // What was wrong with the first call does not rule the next.
+  BackfillRequest request;
+  request.external_labels = {{"cluster", "eu"}};
+  const auto started = world.runner->Start(request);
+  REQUIRE(started);
+  CHECK_FALSE(*started);
+  status = world.WaitForEnd();
+  INFO(status.error);
+  CHECK(status.state == BackfillState::kFinished);
+  CHECK(world.sink.units.front() == std::set<std::string>{"eu/a"});
+}
+
+TEST_CASE("a step without a sample is left out, not filled with the last value",
+          "[backfill][runner]") {
+  World world;
+  world.RunAtStart();
+  for (const std::string& query : world.server.RangeQueries()) {
+    INFO(query);
+    CHECK(query.starts_with("last_over_time("));
+    CHECK(query.ends_with("[59999ms])"));
+  }
+}
+
 TEST_CASE("without a URL nothing begins by itself", "[backfill][runner]") {
   World world;
   world.options.http.url.clear();
