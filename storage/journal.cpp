@@ -402,9 +402,11 @@ void Journal::MeasureBytes() {
 }
 
 JournalInfo Journal::Info() const {
+  const Lock lock(trim_mutex_);
   return {.first_number = first_.load(),
           .last_number = last_.load(),
-          .bytes = static_cast<uint64_t>(std::max<int64_t>(0, counters_.journal_bytes_now.load()))};
+          .bytes = static_cast<uint64_t>(std::max<int64_t>(0, counters_.journal_bytes_now.load())),
+          .trimmed = facts_.trimmed};
 }
 
 Result<void> Journal::SyncLogs() {

@@ -90,7 +90,7 @@ class Journal {
   SteadyTime mended_at_{};
   bool resumed_ = false;  ///< the last attempt at mending was to resume
 
-  std::mutex trim_mutex_;  ///< guards facts_
+  mutable std::mutex trim_mutex_;  ///< guards facts_
   JournalFacts facts_;
 
   std::atomic<uint64_t> first_{0};
