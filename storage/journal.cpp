@@ -330,7 +330,12 @@ Result<void> Journal::Trim(uint64_t number) {
   const Lock lock(trim_mutex_);
   const uint64_t last = last_.load(std::memory_order_acquire);
   number = std::min(number, last);
-  if (number <= facts_.trimmed) return {};
+  if (number <= facts_.trimmed) {
+    if (!logs_hold_trimmed_) return {};
+    const auto status = SwitchLog();
+    if (status.ok()) return {};
+    return DatabaseError(directory_, "cannot be trimmed", status);
+  }
   const JournalFacts facts{.trimmed = number, .highest = last};
   rocksdb::WriteBatch batch;
   auto status = batch.Put(FactsKey(), facts.Encode());
@@ -339,6 +344,7 @@ Result<void> Journal::Trim(uint64_t number) {
   if (status.ok()) status = WriteTrim(batch);
   if (status.ok()) {
     facts_ = facts;
+    logs_hold_trimmed_ = true;
     uint64_t first = first_.load();
     while (first != 0 && first <= number &&
            !first_.compare_exchange_weak(first, number < last ? number + 1 : 0)) {
@@ -371,6 +377,7 @@ rocksdb::Status Journal::SwitchLog() {
   options.wait = false;
   options.allow_write_stall = true;
   auto status = database_.db->Flush(options);
+  if (status.ok()) logs_hold_trimmed_ = false;
   if (!status.ok()) broken_.store(true, std::memory_order_release);
   return status;
 }

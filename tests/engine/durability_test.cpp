@@ -216,6 +216,21 @@ TEST_CASE(
   CHECK(disk.Checkpoints().size() == kept);
 }
 
+TEST_CASE("A journal that could not be trimmed is trimmed later, also when nothing more has come") {
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  Write(engine->engine, {{Cpu("a"), {{kT0, 1}}}});
+  disk.refuse_trims = true;
+  REQUIRE(engine->engine.Checkpoint());
+  REQUIRE(engine->engine.Checkpoint());
+  REQUIRE(disk.Journal().first_number == 1);
+  REQUIRE(disk.Checkpoints().size() == 2);
+  disk.refuse_trims = false;
+  REQUIRE(engine->engine.Checkpoint());
+  CHECK(disk.Journal().first_number == 0);
+  CHECK(disk.Journal().trimmed == disk.LastNumber());
+}
+
 TEST_CASE("A checkpoint that cannot be written leaves the journal whole") {
   MemoryStore disk;
   const auto engine = Open(disk);

@@ -59,6 +59,7 @@ class MemoryStore final : public storage::Store {
   }
   Result<void> Trim(uint64_t number) override {
     const std::scoped_lock lock(mutex_);
+    if (refuse_trims) return Fail(ErrorCode::kIo, "no space left on device");
     std::erase_if(journal_, [number](const auto& one) { return one.first <= number; });
     trimmed_ = std::max(trimmed_, number);
     return {};
@@ -125,6 +126,7 @@ class MemoryStore final : public storage::Store {
 
   std::atomic<bool> refuse_appends{false};
   std::atomic<bool> refuse_checkpoints{false};
+  std::atomic<bool> refuse_trims{false};
 
  private:
   class Writer final : public storage::CheckpointWriter {
