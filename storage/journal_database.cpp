@@ -103,8 +103,20 @@ rocksdb::Status OpenDatabase(const std::string& directory, OpenMode mode, Databa
   options.wal_filter = database.watch.get();
   rocksdb::DB* db = nullptr;
   const bool only_looks = mode == OpenMode::kLook || mode == OpenMode::kLookAtDamaged;
-  rocksdb::Status status = only_looks ? rocksdb::DB::OpenForReadOnly(options, directory, &db)
-                                      : rocksdb::DB::Open(options, directory, &db);
+  rocksdb::Status status;
+  if (only_looks) {
+    // With its column family named, RocksDB 7.8 does not take the short way for a database of one
+    // table (CompactedDBImpl), which ends the process when that table cannot be opened.
+    const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
+        {rocksdb::kDefaultColumnFamilyName, options}};
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    status = rocksdb::DB::OpenForReadOnly(options, directory, families, &handles, &db);
+    for (rocksdb::ColumnFamilyHandle* const handle : handles) {
+      static_cast<void>(db->DestroyColumnFamilyHandle(handle));
+    }
+  } else {
+    status = rocksdb::DB::Open(options, directory, &db);
+  }
   if (status.ok()) database.db.reset(db);
   return status;
 }
