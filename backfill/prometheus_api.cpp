@@ -110,9 +110,14 @@ Asked<QueryAnswer> PrometheusApi::Ask(const std::string& path, client::Parameter
                  fmt::format("{}: the answer is too large: {}", url, reader.message()));
   }
   if (reader.fault() != ReadFault::kNone) return NotTheAnswer(url, head, reader.message());
-  if (reader.answer().is_error) return ToldError(url, reader.answer());
+  QueryAnswer& answer = reader.answer();
+  answer.error = http_->WithoutSecrets(std::move(answer.error));
+  for (std::string& warning : answer.warnings) {
+    warning = http_->WithoutSecrets(std::move(warning));
+  }
+  if (answer.is_error) return ToldError(url, answer);
   return Answered<QueryAnswer>{
-      .value = std::move(reader.answer()), .bytes = response->bytes, .took = response->took};
+      .value = std::move(answer), .bytes = response->bytes, .took = response->took};
 }
 
 Asked<QueryAnswer> PrometheusApi::Query(std::string_view query, int64_t time_ms,

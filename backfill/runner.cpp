@@ -25,6 +25,16 @@ std::string WithoutSlash(std::string url) {
   return url;
 }
 
+/// Who names other labels than those of the unfinished job does not want it to go on under them.
+bool NamesOtherLabels(const BackfillRequest& request, const Cursor& cursor) {
+  if (request.external_labels.empty()) return false;
+  auto asked = request.external_labels;
+  auto had = cursor.external_labels;
+  std::ranges::sort(asked);
+  std::ranges::sort(had);
+  return asked != had;
+}
+
 tl::unexpected<Error> Wrong(std::string message) {
   return Fail(ErrorCode::kInvalidArgument, std::move(message));
 }
@@ -126,7 +136,8 @@ class Runner::Impl {
     // Without anything merged there is nothing to go on behind: a mistake in the first call must
     // not rule the next.
     const bool goes_on = cursor && !cursor->finished && cursor->last &&
-                         cursor->url == request.url && !request.restart;
+                         cursor->url == request.url && !request.restart &&
+                         !NamesOtherLabels(request, *cursor);
     if (goes_on) {
       options.external_labels = cursor->external_labels;
     } else {

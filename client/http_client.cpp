@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <mutex>
 #include <optional>
 
 #include "client/curl_fault.h"
 #include "client/curl_handles.h"
 #include "client/secret_file.h"
+#include "client/secrets.h"
 
 namespace tidemark::client {
 namespace {
@@ -19,6 +22,16 @@ constexpr int kPollMs = 500;  // a stop wakes it earlier
 void InitOnce() {
   static std::once_flag done;
   std::call_once(done, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+}
+
+/// Tenants of Mimir and Thanos are no secrets, and their errors are not understood without.
+bool IsTenant(std::string_view header) {
+  constexpr std::array<std::string_view, 2> kTenants = {"x-scope-orgid", "thanos-tenant"};
+  return std::ranges::any_of(kTenants, [header](std::string_view tenant) {
+    return std::ranges::equal(header, tenant, [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == b;
+    });
+  });
 }
 
 bool IsSuccess(long status) { return status >= 200 && status < 300; }
@@ -148,6 +161,8 @@ class HttpClient::Impl {
     return Judge(*code, shown, detail.data(), std::move(reception), took);
   }
 
+  std::string WithoutSecrets(std::string text) const { return secrets_.Hide(std::move(text)); }
+
  private:
   template <class T>
   void Set(CURLoption option, T value) {
@@ -241,6 +256,10 @@ class HttpClient::Impl {
   }
 
   Result<void> SetUpCredentials(HeaderList& headers) {
+    secrets_.Clear();
+    for (const auto& [name, value] : options_.http_headers) {
+      if (!IsTenant(name)) secrets_.Add(value);
+    }
     const BasicAuth& basic = options_.basic_auth;
     if (!basic.username.empty()) {
       std::string password = basic.password;
@@ -252,6 +271,7 @@ class HttpClient::Impl {
       Set(CURLOPT_HTTPAUTH, static_cast<long>(CURLAUTH_BASIC));
       Set(CURLOPT_USERNAME, basic.username.c_str());
       Set(CURLOPT_PASSWORD, password.c_str());
+      secrets_.AddBasic(basic.username, password);
     }
     std::string token = options_.authorization.credentials;
     if (!options_.authorization.credentials_file.empty()) {
@@ -260,6 +280,7 @@ class HttpClient::Impl {
       token = *std::move(read);
     }
     if (!token.empty()) Append(headers, "Authorization: Bearer " + token);
+    secrets_.Add(token);
     return {};
   }
 
@@ -313,7 +334,12 @@ class HttpClient::Impl {
     curl_easy_getinfo(easy_.get(), CURLINFO_REDIRECT_URL, &redirect);
     std::string_view to = redirect == nullptr ? "" : redirect;
     to = to.substr(0, to.find('?'));  // a session's secrets may stand in its query
-    Fault fault = FaultOfStatus(static_cast<unsigned>(status), shown, reception.error_body, to);
+    // Before it is cut to length, and what unpacking JSON brings out.
+    Fault fault =
+        FaultOfStatus(static_cast<unsigned>(status), shown, secrets_.Hide(reception.error_body),
+                      secrets_.Hide(std::string(to)));
+    fault.message = secrets_.Hide(std::move(fault.message));
+    fault.server_text = secrets_.Hide(std::move(fault.server_text));
     curl_off_t wait = 0;
     curl_easy_getinfo(easy_.get(), CURLINFO_RETRY_AFTER, &wait);
     if (wait > 0) fault.retry_after = std::chrono::seconds(wait);
@@ -324,6 +350,7 @@ class HttpClient::Impl {
   std::string target_;  // the URL that libcurl gets
   std::string host_header_;
   HeaderList connect_to_;
+  Secrets secrets_;  // of the request under way, or the last one
   MultiHandle multi_;
   EasyHandle easy_;  // goes before the multi handle, which keeps the connections
 };
@@ -340,6 +367,10 @@ Result<std::unique_ptr<HttpClient>> HttpClient::Open(const HttpClientOptions& op
 tl::expected<Response, Fault> HttpClient::Fetch(const Request& request, const BodyTaker& take,
                                                 const std::stop_token& stop) {
   return impl_->Fetch(request, take, stop);
+}
+
+std::string HttpClient::WithoutSecrets(std::string text) const {
+  return impl_->WithoutSecrets(std::move(text));
 }
 
 }  // namespace tidemark::client

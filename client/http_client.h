@@ -62,6 +62,10 @@ class HttpClient {
   tl::expected<Response, Fault> Fetch(const Request& request, const BodyTaker& take = nullptr,
                                       const std::stop_token& stop = {});
 
+  /// What a server has said, without the credentials of the last request, which it may have
+  /// repeated. Faults are so already.
+  std::string WithoutSecrets(std::string text) const;
+
  private:
   class Impl;
   explicit HttpClient(std::unique_ptr<Impl> impl);

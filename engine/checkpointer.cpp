@@ -85,7 +85,11 @@ Result<void> Checkpointer::Write() {
   // Whatever was pushed up to here stands in the shards' queues before what follows.
   const uint64_t number = parts_.line.last_pushed();
   const uint64_t bytes = parts_.counters.journal_payload_bytes.load();
-  if (IsUpToDate()) return {};
+  if (IsUpToDate()) {
+    // The last attempt at trimming may have failed for want of the very room that it gives back.
+    Trim();
+    return {};
+  }
   const auto written = WriteBlocks(number);
   if (!written) {
     Log(LogLevel::kError, "a checkpoint could not be written; the journal is kept until one is",
@@ -103,10 +107,15 @@ Result<void> Checkpointer::Write() {
        {"journal_number", std::to_string(written->journal_number)},
        {"bytes", std::to_string(written->bytes)},
        {"duration_ms", std::to_string(took.count())}});
+  Trim();
+  return {};
+}
+
+void Checkpointer::Trim() {
   // The older of two must be good for a recovery too.
   const auto kept = parts_.store.Checkpoints();
-  if (kept.size() < 2) return {};
-  uint64_t needed_after = written->journal_number;
+  if (kept.size() < 2) return;
+  uint64_t needed_after = kept.front().journal_number;
   for (const storage::CheckpointInfo& one : kept) {
     needed_after = std::min(needed_after, one.journal_number);
   }
@@ -114,7 +123,6 @@ Result<void> Checkpointer::Write() {
     LogOncePerMinute("trim", LogLevel::kWarn, "the journal could not be trimmed",
                      {{"err", trimmed.error().message}});
   }
-  return {};
 }
 
 /// The journal has to be trimmed as far as the newest reaches, which takes two.

@@ -53,6 +53,7 @@ class Checkpointer {
   void Run();
   bool IsDue(int64_t waited_ms, int64_t wait_ms) const;
   bool IsUpToDate() const;
+  void Trim();
   Result<storage::CheckpointInfo> WriteBlocks(uint64_t number);
 
   const Parts parts_;

@@ -1,5 +1,7 @@
 #include "engine/recovery.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -7,6 +9,8 @@
 #include <future>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +23,9 @@ namespace {
 
 /// Bytes of blocks or records that may wait in the shards' queues.
 constexpr int64_t kMaxWaitingBytes = 64 << 20;
+
+constexpr std::string_view kAdvice =
+    "; restore the directory from a copy, or move it away to begin without history";
 
 /// Bounds what the shards still have to do. Thread-safe.
 class Backlog {
@@ -115,6 +122,13 @@ Result<uint64_t> Recovery::LoadCheckpoint() {
   std::optional<uint64_t> good;
   for (const storage::CheckpointInfo& checkpoint : checkpoints) {
     const auto restored = RestoreFrom(checkpoint);
+    if (restored && checkpoint.journal_number < journal.trimmed) {
+      return Fail(ErrorCode::kIo,
+                  fmt::format("{}: checkpoint {} reaches to record {}, but the journal goes on "
+                              "behind record {}: a newer checkpoint is missing{}",
+                              parts_.store.options().path, checkpoint.number,
+                              checkpoint.journal_number, journal.trimmed, kAdvice));
+    }
     if (restored) {
       good = checkpoint.journal_number;
       break;
@@ -129,16 +143,17 @@ Result<uint64_t> Recovery::LoadCheckpoint() {
   }
   // The journal alone will do where nothing was ever trimmed from it.
   const bool whole_journal = journal.first_number == 1;
-  const std::string advice =
-      "; restore the directory from a copy, or move it away to begin without history";
   if (!good && !damaged.empty() && !whole_journal) {
     return Fail(ErrorCode::kIo, parts_.store.options().path + ": no checkpoint can be read (" +
-                                    damage + ")" + advice);
+                                    damage + ")" + std::string(kAdvice));
   }
-  if (!good && journal.first_number > 1) {
-    return Fail(ErrorCode::kIo, parts_.store.options().path + ": the journal begins with record " +
-                                    std::to_string(journal.first_number) +
-                                    ", but the checkpoint that goes before it is missing" + advice);
+  // A journal that was trimmed may be empty.
+  if (!good && (journal.first_number > 1 || journal.trimmed > 0)) {
+    return Fail(ErrorCode::kIo,
+                fmt::format("{}: the journal goes on behind record {}, but the checkpoint that "
+                            "holds those before is missing{}",
+                            parts_.store.options().path,
+                            std::max(journal.first_number, journal.trimmed + 1) - 1, kAdvice));
   }
   for (const uint64_t number : damaged) {
     if (parts_.store.options().read_only) break;

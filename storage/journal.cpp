@@ -354,7 +354,12 @@ Result<void> Journal::Trim(uint64_t number) {
   const Lock lock(trim_mutex_);
   const uint64_t last = last_.load(std::memory_order_acquire);
   number = std::min(number, last);
-  if (number <= facts_.trimmed) return {};
+  if (number <= facts_.trimmed) {
+    if (!logs_hold_trimmed_) return {};
+    const auto status = SwitchLog();
+    if (status.ok()) return {};
+    return DatabaseError(directory_, "cannot be trimmed", status);
+  }
   const JournalFacts facts{.trimmed = number, .highest = last};
   rocksdb::WriteBatch batch;
   auto status = batch.Put(FactsKey(), facts.Encode());
@@ -363,6 +368,7 @@ Result<void> Journal::Trim(uint64_t number) {
   if (status.ok()) status = WriteTrim(batch);
   if (status.ok()) {
     facts_ = facts;
+    logs_hold_trimmed_ = true;
     uint64_t first = first_.load();
     while (first != 0 && first <= number &&
            !first_.compare_exchange_weak(first, number < last ? number + 1 : 0)) {
@@ -395,6 +401,7 @@ rocksdb::Status Journal::SwitchLog() {
   options.wait = false;
   options.allow_write_stall = true;
   auto status = database_.db->Flush(options);
+  if (status.ok()) logs_hold_trimmed_ = false;
   if (!status.ok()) broken_.store(true, std::memory_order_release);
   return status;
 }
@@ -426,9 +433,11 @@ void Journal::MeasureBytes() {
 }
 
 JournalInfo Journal::Info() const {
+  const Lock lock(trim_mutex_);
   return {.first_number = first_.load(),
           .last_number = last_.load(),
-          .bytes = static_cast<uint64_t>(std::max<int64_t>(0, counters_.journal_bytes_now.load()))};
+          .bytes = static_cast<uint64_t>(std::max<int64_t>(0, counters_.journal_bytes_now.load())),
+          .trimmed = facts_.trimmed};
 }
 
 Result<void> Journal::SyncLogs() {

@@ -93,8 +93,9 @@ class Journal {
   SteadyTime mended_at_{};
   bool resumed_ = false;  ///< the last attempt at mending was to resume
 
-  std::mutex trim_mutex_;  ///< guards facts_
+  mutable std::mutex trim_mutex_;  ///< guards the next two
   JournalFacts facts_;
+  bool logs_hold_trimmed_ = false;  ///< no new log was begun since the last trimming
 
   std::atomic<uint64_t> first_{0};
   std::atomic<uint64_t> last_{0};

@@ -72,6 +72,7 @@ struct JournalInfo {
   uint64_t first_number = 0;  ///< 0: the journal is empty
   uint64_t last_number = 0;   ///< also of an empty journal: the number of the last record ever kept
   uint64_t bytes = 0;         ///< on disk, about
+  uint64_t trimmed = 0;       ///< records up to here were taken away: only checkpoints hold them
 };
 
 /// Thread-safe but where it says otherwise. Errors name the directory or file, what was wrong and

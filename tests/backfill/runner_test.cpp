@@ -490,6 +490,35 @@ TEST_CASE("denied access ends the job with its message", "[backfill][runner]") {
   CHECK(world.server.requests() == 1);
 }
 
+TEST_CASE("an unfinished job does not go on under labels that are no longer asked for",
+          "[backfill][runner][resume]") {
+  World world;
+  world.options.external_labels = {{"cluster", "wrong"}, {"region", "r"}};
+  std::atomic<bool> denied{false};
+  world.sink.before_merge = [&] { denied = true; };  // after the first unit
+  world.server.instead = [&](const client::FakeRequest&) -> std::optional<std::string> {
+    if (!denied) return std::nullopt;
+    return PrometheusError(401, "unauthorized", "who are you?");
+  };
+  CHECK(world.RunAtStart().state == BackfillState::kFailed);
+  CHECK(world.sink.units.size() == 1);
+  denied = false;
+  world.sink.before_merge = nullptr;
+  BackfillRequest request;
+  bool goes_on = false;
+  SECTION("other ones") { request.external_labels = {{"cluster", "right"}, {"region", "r"}}; }
+  SECTION("the same ones in another order") {
+    request.external_labels = {{"region", "r"}, {"cluster", "wrong"}};
+    goes_on = true;
+  }
+  SECTION("none") { goes_on = true; }
+  CHECK(world.runner->Start(request) == goes_on);
+  CHECK(world.WaitForEnd().state == BackfillState::kFinished);
+  const auto cursor = DecodeCursor(world.sink.cursor);
+  REQUIRE(cursor);
+  CHECK(cursor->external_labels.front().second == (goes_on ? "wrong" : "right"));
+}
+
 TEST_CASE("a past that live samples overtake is built again, a few times",
           "[backfill][runner][merge]") {
   World world;

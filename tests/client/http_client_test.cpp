@@ -8,6 +8,7 @@
 #include <future>
 
 #include "client/secret_file.h"
+#include "client/secrets.h"
 #include "tests/catch.h"
 #include "tests/client/fake_server.h"
 #include "tests/server/certificates.h"
@@ -226,6 +227,49 @@ TEST_CASE("a refusal is told in the server's own words", "[client][fault]") {
   CHECK(refused(500, "a\x1b[31mb", "text/plain").server_text == "a [31mb");
   // However long it talks.
   CHECK(refused(500, std::string(1 << 20, 'x'), "text/plain").server_text.size() < 600);
+}
+
+TEST_CASE("credentials that a server repeats in its refusal are hidden", "[client][fault][auth]") {
+  const auto repeat = [](const FakeRequest& request) {
+    return HttpAnswer(400, R"({"error":"refused: )" + request.Header("Authorization") + " of " +
+                               request.Header("X-Scope-OrgID") + " with " +
+                               request.Header("X-Key") + R"("})");
+  };
+  FakeServer server(repeat);
+  HttpClientOptions options = For(server.url());
+  options.http_headers = {{"X-Scope-OrgID", "tenant-1"}, {"X-Key", "key-of-ours"}};
+  SECTION("a token") {
+    options.authorization.credentials = "token-of-ours";
+    CHECK(FaultOfGet(options).server_text == "refused: Bearer <hidden> of tenant-1 with <hidden>");
+  }
+  SECTION("a password, as it goes on the wire") {
+    options.basic_auth = {.username = "user", .password = "pass:word", .password_file = {}};
+    CHECK(FaultOfGet(options).server_text == "refused: Basic <hidden> of tenant-1 with <hidden>");
+  }
+  const Fault fault = FaultOfGet(options);
+  CHECK(Has(fault.message, "<hidden>"));
+  CHECK_FALSE(Has(fault.message, "ours"));
+  const auto client = Open(options);
+  REQUIRE_FALSE(client->Fetch({.method = "GET", .path = "/a"}));
+  CHECK(client->WithoutSecrets("no key-of-ours, tenant-1") == "no <hidden>, tenant-1");
+}
+
+TEST_CASE("a secret is hidden whole, and in every place", "[client][auth]") {
+  Secrets secrets;
+  secrets.Add("abc");  // too short to be told from a word
+  secrets.Add("abcd");
+  secrets.Add("abcdef");
+  secrets.Add("");
+  CHECK(secrets.Hide("abc abcd, abcdef abcdefabcd") == "abc <hidden>, <hidden> <hidden><hidden>");
+  secrets.Clear();
+  CHECK(secrets.Hide("abcd") == "abcd");
+  for (const auto& [password, wire] : {std::pair<const char*, const char*>{"1234", "dToxMjM0"},
+                                       {"12345", "dToxMjM0NQ=="},
+                                       {"123456", "dToxMjM0NTY="}}) {
+    secrets.Clear();
+    secrets.AddBasic("u", password);
+    CHECK(secrets.Hide(std::string(wire) + " " + password) == "<hidden> <hidden>");
+  }
 }
 
 TEST_CASE("redirects are not followed", "[client][fault]") {

@@ -189,6 +189,48 @@ TEST_CASE("Without a good checkpoint and with a trimmed journal the engine does 
   CHECK(missing.error().message.find("is missing") != std::string::npos);
 }
 
+TEST_CASE(
+    "Without its checkpoints an engine does not begin anew, also where the journal is empty") {
+  MemoryStore disk;
+  std::vector<MemoryStore::Checkpoint> first;
+  {
+    const auto engine = Open(disk);
+    for (const auto& request : Traffic(3, 60)) Write(engine->engine, request);
+    REQUIRE(engine->engine.Checkpoint());
+    first = disk.checkpoints();
+    Write(engine->engine, {{Cpu("a"), {{kT0, 1}}}});
+    REQUIRE(engine->engine.Checkpoint());
+    REQUIRE(engine->engine.Checkpoint());
+  }
+  REQUIRE(disk.Journal().first_number == 0);
+  REQUIRE(disk.Journal().trimmed == disk.LastNumber());
+  SECTION("all are gone") { disk.checkpoints().clear(); }
+  SECTION("there is an old one only, which does not reach to the journal") {
+    disk.checkpoints() = first;
+  }
+  const size_t kept = disk.Checkpoints().size();
+  Durable engine(disk);
+  const auto recovered = engine.engine.Recover();
+  REQUIRE_FALSE(recovered);
+  CHECK(recovered.error().message.find("missing") != std::string::npos);
+  CHECK(disk.Checkpoints().size() == kept);
+}
+
+TEST_CASE("A journal that could not be trimmed is trimmed later, also when nothing more has come") {
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  Write(engine->engine, {{Cpu("a"), {{kT0, 1}}}});
+  disk.refuse_trims = true;
+  REQUIRE(engine->engine.Checkpoint());
+  REQUIRE(engine->engine.Checkpoint());
+  REQUIRE(disk.Journal().first_number == 1);
+  REQUIRE(disk.Checkpoints().size() == 2);
+  disk.refuse_trims = false;
+  REQUIRE(engine->engine.Checkpoint());
+  CHECK(disk.Journal().first_number == 0);
+  CHECK(disk.Journal().trimmed == disk.LastNumber());
+}
+
 TEST_CASE("A checkpoint that cannot be written leaves the journal whole") {
   MemoryStore disk;
   const auto engine = Open(disk);

@@ -59,12 +59,16 @@ class MemoryStore final : public storage::Store {
   }
   Result<void> Trim(uint64_t number) override {
     const std::scoped_lock lock(mutex_);
+    if (refuse_trims) return Fail(ErrorCode::kIo, "no space left on device");
     std::erase_if(journal_, [number](const auto& one) { return one.first <= number; });
+    trimmed_ = std::max(trimmed_, number);
     return {};
   }
   storage::JournalInfo Journal() const override {
     const std::scoped_lock lock(mutex_);
-    return {journal_.empty() ? 0 : journal_.front().first, last_, 0};
+    return {.first_number = journal_.empty() ? 0 : journal_.front().first,
+            .last_number = last_,
+            .trimmed = trimmed_};
   }
 
   Result<std::unique_ptr<storage::CheckpointWriter>> BeginCheckpoint(
@@ -114,6 +118,7 @@ class MemoryStore final : public storage::Store {
     auto copy = std::make_unique<MemoryStore>();
     copy->journal_ = journal_;
     copy->last_ = last_;
+    copy->trimmed_ = trimmed_;
     copy->checkpoints_ = checkpoints_;
     copy->next_checkpoint_ = next_checkpoint_;
     return copy;
@@ -121,6 +126,7 @@ class MemoryStore final : public storage::Store {
 
   std::atomic<bool> refuse_appends{false};
   std::atomic<bool> refuse_checkpoints{false};
+  std::atomic<bool> refuse_trims{false};
 
  private:
   class Writer final : public storage::CheckpointWriter {
@@ -152,6 +158,7 @@ class MemoryStore final : public storage::Store {
   mutable std::mutex mutex_;
   std::vector<std::pair<uint64_t, std::string>> journal_;
   uint64_t last_ = 0;
+  uint64_t trimmed_ = 0;
   std::vector<Checkpoint> checkpoints_;
   uint64_t next_checkpoint_ = 1;
 };

@@ -287,6 +287,24 @@ TEST_CASE("a store with a table that is missing can be looked into", "[storage][
   CHECK(Everything(folder.path()) == before);
 }
 
+TEST_CASE("a store whose only table is missing can be looked into", "[storage][damage]") {
+  const TestFolder folder(TestFolder::kInMemory);
+  StoreFixture fixture(folder.In("data"));
+  fixture.Open();
+  AppendTo(fixture, 40);
+  // Its facts are then in the table too.
+  REQUIRE(fixture.store->Trim(20).has_value());
+  fixture.Open();
+  fixture.store.reset();
+  const auto tables = FilesEnding(folder.In("data/journal"), ".sst");
+  REQUIRE(tables.size() == 1);
+  std::filesystem::remove(tables[0]);
+  fixture.options.read_only = true;
+  fixture.Open();
+  CHECK(fixture.Replay().empty());
+  CHECK_FALSE(fixture.outcome.damage.empty());
+}
+
 TEST_CASE("who only looks is told of a torn or damaged log too", "[storage][damage]") {
   const TestFolder folder(TestFolder::kInMemory);
   StoreFixture fixture(folder.In("data"));

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -89,6 +90,19 @@ bool AppendsAgain(StoreFixture& fixture) {
 void CheckWhole(const Records& records, uint64_t last) {
   REQUIRE(records.size() == last);
   for (const auto& [number, text] : records) REQUIRE(text == NumberedRecord(number));
+}
+
+TEST_CASE("a log reserves little more room than what is in it takes", "[storage][disk_full]") {
+  const TestFolder folder;
+  StoreFixture fixture(folder.In("data"));
+  fixture.Open();
+  fixture.Append({"x"});
+  for (const std::string& log : FilesEnding(folder.In("data/journal"), ".log")) {
+    struct stat status {};
+    REQUIRE(stat(log.c_str(), &status) == 0);
+    INFO(log);
+    CHECK(status.st_blocks * 512 <= 2 << 20);
+  }
 }
 
 TEST_CASE("with less than the least free room appends are refused before the disk is full",
