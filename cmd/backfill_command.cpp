@@ -219,6 +219,7 @@ int Run(const BackfillOrder& order) {
     fmt::print(
         "a back-fill is running already, this is how far it is; to end it: tidetool backfill "
         "--cancel\n");
+    std::fflush(stdout);
     if (order.detach) return 1;
     const HeldSignals signals;
     return Follow(daemon, signals);
