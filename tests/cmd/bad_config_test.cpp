@@ -26,7 +26,8 @@ constexpr std::string_view kQuantities =
 constexpr std::string_view kRemoteWriteKeys =
     "max_body_size, max_unpacked_size, max_labels, max_label_name_length, max_label_value_length, "
     "max_future, bearer_token_file, late, ha";
-constexpr std::string_view kTopKeys = "sources, estimation, remote_write, limits, storage, backfill";
+constexpr std::string_view kTopKeys =
+    "sources, estimation, remote_write, limits, storage, backfill";
 constexpr std::string_view kMetricNames =
     "letters, digits and _ : . / -, not beginning with a digit; labels belong into selector";
 
