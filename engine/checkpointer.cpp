@@ -50,6 +50,7 @@ void Checkpointer::Hurry() {
 bool Checkpointer::IsDue(int64_t waited_ms, int64_t wait_ms) const {
   if (waited_ms >= wait_ms) return true;
   if (hurried_) return waited_ms >= kHurryMs;
+  if (failed_) return false;
   // A checkpoint takes a core for a while: never more than a tenth of the time.
   const uint64_t bytes = parts_.counters.journal_payload_bytes.load() - bytes_at_last_.load();
   return bytes >= kMaxJournalBytes &&
@@ -76,6 +77,7 @@ void Checkpointer::Run() {
                              kLoadFactor * parts_.counters.last_checkpoint_duration_ms_now.load())
                   : std::min(parts_.interval_ms, kRetryMs);
     lock.lock();
+    failed_ = !written;
   }
 }
 
@@ -92,8 +94,9 @@ Result<void> Checkpointer::Write() {
   }
   const auto written = WriteBlocks(number);
   if (!written) {
-    Log(LogLevel::kError, "a checkpoint could not be written; the journal is kept until one is",
-        {{"err", written.error().message}});
+    LogOncePerMinute("checkpoint", LogLevel::kError,
+                     "a checkpoint could not be written; the journal is kept until one is",
+                     {{"err", written.error().message}});
     return tl::unexpected(written.error());
   }
   bytes_at_last_ = bytes;

@@ -63,6 +63,7 @@ class Checkpointer {
   std::condition_variable wake_;
   bool stopping_ = false;
   bool hurried_ = false;
+  bool failed_ = false;  // the last one
   std::thread thread_;
 };
 
