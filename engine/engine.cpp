@@ -238,14 +238,7 @@ class Engine::Core {
           promises[i].set_value(question(one, shard));
         });
       }
-      PastOutcome sum;
-      for (auto& promise : promises) {
-        const PastOutcome part = promise.get_future().get();
-        sum.containers += part.containers;
-        sum.minutes += part.minutes;
-        sum.overtaken = sum.overtaken || part.overtaken;
-      }
-      return sum;
+      return Sum(promises);
     };
     const PastOutcome before = ask([](const PastRecord::Namespace& one, Shard& shard) {
       return PastOutcome{.overtaken = IsOvertaken(one, shard)};
@@ -262,9 +255,14 @@ class Engine::Core {
       KeepPastCursor(past->cursor());
     });
     if (!committed) return tl::unexpected(committed.error());
+    return Sum(merged);
+  }
+
+  /// Of all answers, for which it waits.
+  static PastOutcome Sum(std::vector<std::promise<PastOutcome>>& parts) {
     PastOutcome sum;
-    for (auto& one : merged) {
-      const PastOutcome part = one.get_future().get();
+    for (auto& promise : parts) {
+      const PastOutcome part = promise.get_future().get();
       sum.containers += part.containers;
       sum.minutes += part.minutes;
       sum.overtaken = sum.overtaken || part.overtaken;

@@ -100,14 +100,20 @@ void EncodeWrite(std::span<const workloads::SeriesBatch> batches, std::string& o
   }
 }
 
-bool AddressByLabels(const Addressing& addressing, LabelsView labels, workloads::SeriesItem& item) {
+std::optional<IgnoreReason> AddressByLabels(const Addressing& addressing, LabelsView labels,
+                                            workloads::SeriesItem& item) {
   const auto source = addressing.sources.Find(labels);
-  if (!source) return false;
+  if (!source) return IgnoreReason::kNoRole;
   const auto identity = workloads::Identify(addressing.sources.at(*source), labels);
-  if (!identity) return false;
+  if (!identity) return IgnoreReason::kNoContainer;
   item.source = *source;
   item.name_space = addressing.HashNamespace(identity->cluster, identity->name_space);
-  return true;
+  return std::nullopt;
+}
+
+int64_t PlacesTaken(const workloads::SeriesBatch& batch) {
+  return std::count_if(batch.items.begin(), batch.items.end(),
+                       [](const workloads::SeriesItem& item) { return item.may_create; });
 }
 
 Result<void> WriteDecoder::Decode(std::string_view record,
@@ -141,7 +147,7 @@ Result<void> WriteDecoder::Decode(std::string_view record,
         break;
       }
       item.series = addressing_.HashSeries(item.label_bytes);
-      has_role = AddressByLabels(addressing_, labels_, item);
+      has_role = !AddressByLabels(addressing_, labels_, item);
     }
     workloads::SeriesBatch& batch = batches[item.name_space % batches.size()];
     item.first_sample = static_cast<uint32_t>(batch.samples.size());

@@ -10,6 +10,7 @@
 // has the store's identity.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "engine/addressing.h"
 #include "model/label.h"
 #include "model/result.h"
+#include "model/sink.h"
 #include "workloads/series_batch.h"
 
 namespace tidemark::engine {
@@ -51,9 +53,13 @@ class WriteDecoder {
   std::vector<uint64_t> name_spaces_;
 };
 
-/// Finds source, namespace and shard-independent address of an item from its labels; false when
-/// they have no role.
-bool AddressByLabels(const Addressing& addressing, LabelsView labels, workloads::SeriesItem& item);
+/// Finds source and namespace of an item from its labels. Nothing when they were found; else why
+/// the series is not used: no role, or no container.
+std::optional<IgnoreReason> AddressByLabels(const Addressing& addressing, LabelsView labels,
+                                            workloads::SeriesItem& item);
+
+/// Places under the ceiling on series that were taken for the items of a batch.
+int64_t PlacesTaken(const workloads::SeriesBatch& batch);
 
 /// What a namespace to which nothing comes any more gives up.
 enum class Ageing : uint8_t {

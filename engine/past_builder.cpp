@@ -143,7 +143,7 @@ void PastBuilder::Add(const IncomingSeries& series) {
                     [this](const Sample& sample) { return sample.timestamp_ms < end_ms_; }));
   verdict_.Ignore(IgnoreReason::kLate, series.samples.size() - samples);
   if (samples == 0) return;
-  if (!AddressByLabels(addressing_, series.labels, item)) {
+  if (AddressByLabels(addressing_, series.labels, item)) {
     verdict_.Ignore(IgnoreReason::kNoRole, samples);
     return;
   }

@@ -244,10 +244,7 @@ Result<void> Recovery::ReplayWrite(uint64_t number, std::string_view record) {
       parts_.pool.Give(std::move(batches[i]));
       continue;
     }
-    const auto created =
-        std::count_if(batches[i].items.begin(), batches[i].items.end(),
-                      [](const workloads::SeriesItem& item) { return item.may_create; });
-    parts_.budget.Take(created);
+    parts_.budget.Take(PlacesTaken(batches[i]));
     Shard& shard = *parts_.shards[i];
     shard.ReserveForReplay();
     shard.Replay(std::move(batches[i]), number,

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "engine/journal_record.h"
-#include "workloads/identity.h"
 
 namespace tidemark::engine {
 namespace {
@@ -84,20 +83,11 @@ void RequestBatch::Add(const IncomingSeries& series) {
     item.by_hash = true;
     shard = item.place.shard();
   } else {
-    const Addressing& addressing = engine_.addressing;
-    const auto source = addressing.sources.Find(series.labels);
-    if (!source) {
-      verdict_.Ignore(IgnoreReason::kNoRole, series.samples.size());
+    if (const auto why = AddressByLabels(engine_.addressing, series.labels, item)) {
+      verdict_.Ignore(*why, series.samples.size());
       return;
     }
-    const auto identity = workloads::Identify(addressing.sources.at(*source), series.labels);
-    if (!identity) {
-      verdict_.Ignore(IgnoreReason::kNoContainer, series.samples.size());
-      return;
-    }
-    item.source = *source;
-    item.name_space = addressing.HashNamespace(identity->cluster, identity->name_space);
-    if (!series.token) item.series = addressing.HashSeries(series.label_bytes);
+    if (!series.token) item.series = engine_.addressing.HashSeries(series.label_bytes);
     shard = item.name_space % batches_.size();
   }
   workloads::SeriesBatch& batch = batches_[shard];
@@ -186,12 +176,7 @@ void RequestBatch::PrepareForJournal() {
 }
 
 void RequestBatch::GiveBackUnused() {
-  for (const workloads::SeriesBatch& batch : batches_) {
-    const auto taken =
-        std::count_if(batch.items.begin(), batch.items.end(),
-                      [](const workloads::SeriesItem& item) { return item.may_create; });
-    engine_.budget.GiveBack(taken);
-  }
+  for (const workloads::SeriesBatch& batch : batches_) engine_.budget.GiveBack(PlacesTaken(batch));
 }
 
 void RequestBatch::AddAgain(const workloads::SeriesBatch& missed) {
@@ -201,7 +186,7 @@ void RequestBatch::AddAgain(const workloads::SeriesBatch& missed) {
     again.by_hash = false;
     again.place = {};
     if (!DecodeLabels(item.label_bytes, labels) ||
-        !AddressByLabels(engine_.addressing, labels, again)) {
+        AddressByLabels(engine_.addressing, labels, again)) {
       engine_.counters.internal_errors.fetch_add(1);
       verdict_.accepted += item.sample_count;
       continue;

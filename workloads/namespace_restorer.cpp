@@ -75,16 +75,21 @@ bool NamespaceState::Restorer::ReadHead(size_t number) {
   return true;
 }
 
+bool NamespaceState::Restorer::ReadKeyAfter(WorkloadKey& key, bool first) {
+  WorkloadKey next = {RestoreTextAfter(in_, key.first), {}};
+  next.second = RestoreTextAfter(in_, key.second);
+  if (in_.failed() || (!first && next <= key)) return false;
+  key = std::move(next);
+  return true;
+}
+
 bool NamespaceState::Restorer::ReadWorkloads() {
   constexpr size_t kLeastWorkload = 7;
   const uint64_t count = in_.Count(kLeastWorkload);
   workloads_.reserve(count);
   WorkloadKey key;
   for (uint64_t i = 0; i < count; ++i) {
-    WorkloadKey next = {RestoreTextAfter(in_, key.first), {}};
-    next.second = RestoreTextAfter(in_, key.second);
-    if (in_.failed() || (i > 0 && next <= key)) return Damaged("workloads are out of order or cut");
-    key = std::move(next);
+    if (!ReadKeyAfter(key, i == 0)) return Damaged("workloads are out of order or cut");
     auto workload = std::make_unique<Workload>();
     workload->id = {state_->cluster_, state_->name_, key.first, key.second};
     workload->assumed = in_.Bool();
@@ -215,10 +220,7 @@ bool NamespaceState::Restorer::ReadReplicas() {
   replicas_.reserve(count);
   WorkloadKey key;
   for (uint64_t i = 0; i < count; ++i) {
-    WorkloadKey next = {RestoreTextAfter(in_, key.first), {}};
-    next.second = RestoreTextAfter(in_, key.second);
-    if (in_.failed() || (i > 0 && next <= key)) return Damaged("replicas are out of order or cut");
-    key = std::move(next);
+    if (!ReadKeyAfter(key, i == 0)) return Damaged("replicas are out of order or cut");
     const auto at = state_->replicas_.emplace_hint(state_->replicas_.end(), key, ReplicasFact());
     replicas_.emplace_back(&at->first, &at->second);
   }

@@ -53,6 +53,8 @@ class NamespaceState::Restorer {
   Result<std::unique_ptr<NamespaceState>> Failure();
 
   bool ReadHead(size_t number);
+  /// The next key of a sorted list; false: it is cut or not above the one before.
+  bool ReadKeyAfter(WorkloadKey& key, bool first);
   bool ReadWorkloads();
   bool ReadContainers(Workload& workload, WorkloadPlace& place);
   bool ReadPods();
