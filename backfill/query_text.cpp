@@ -4,23 +4,11 @@
 
 #include <chrono>
 
+#include "model/quoted.h"
+
 namespace tidemark::backfill {
 
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out.push_back('\\');
-      out.push_back(c);
-    } else if (byte < 0x20 || byte == 0x7f) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
-    } else {
-      out.push_back(c);
-    }
-  }
-  return out + "\"";
-}
+std::string Quoted(std::string_view text) { return QuotedText(text); }
 
 std::string QuotedMeta(std::string_view text) {
   constexpr std::string_view kSpecial = "\\.+*?()|[]{}^$";  // regexp.QuoteMeta of Go

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include "model/quoted.h"
 
 namespace tidemark::cmd {
 namespace {
@@ -69,21 +69,6 @@ FieldReader Quantity(double& out, double high, QuantityStyle style) {
   };
 }
 
-std::string YamlQuoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out.push_back('\\');
-      out.push_back(c);
-    } else if (byte < 0x20 || byte == 0x7f) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
-    } else {
-      out.push_back(c);
-    }
-  }
-  out.push_back('"');
-  return out;
-}
+std::string YamlQuoted(std::string_view text) { return QuotedText(text); }
 
 }  // namespace tidemark::cmd
