@@ -368,6 +368,12 @@ Result<std::vector<WorkloadStatus>> Engine::Explain(std::string_view name_space,
                                                     std::string_view workload) const {
   return core_->Explain(name_space, workload);
 }
+Result<std::vector<WorkloadExplanation>> Engine::ExplainRequests(
+    std::string_view /*name_space*/, std::string_view /*workload_type*/,
+    std::string_view workload) const {
+  return Fail(ErrorCode::kNotFound, "no workload " + std::string(workload));
+}
+void Engine::SetProfiles(ProfileSetPtr /*profiles*/) {}
 Result<void> Engine::Recover() { return core_->Recover(); }
 std::vector<PastMetric> Engine::PastMetrics() const { return core_->PastMetrics(); }
 Result<std::unique_ptr<Past>> Engine::OpenPast(const std::vector<NamespaceName>& of,

@@ -47,6 +47,14 @@ class Engine final : public SampleSink, public SnapshotReader, public StateReade
   std::shared_ptr<const Snapshot> Current() const override;
   Result<std::vector<WorkloadStatus>> Explain(std::string_view name_space,
                                               std::string_view workload) const override;
+  Result<std::vector<WorkloadExplanation>> ExplainRequests(
+      std::string_view name_space, std::string_view workload_type,
+      std::string_view workload) const override;
+
+  /// From now on requests are estimated by these profiles: every shard changes over between two
+  /// batches, and publishes. What was learnt under the profiles before goes on where it can
+  /// (docs/recommendations.md); a checkpoint is asked for.
+  void SetProfiles(ProfileSetPtr profiles);
 
   /// Publishes a Snapshot now, of all that was committed before the call; waits for it.
   void Tick();

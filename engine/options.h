@@ -4,7 +4,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
+#include "model/profile.h"
 #include "model/resource.h"
 
 namespace tidemark::engine {
@@ -24,6 +26,7 @@ struct Options {
       EstimationOptions{.pod_minimum = 0.01},
       EstimationOptions{.sample_weight = 1, .pod_minimum = 16.0 * 1024 * 1024}, EstimationOptions{},
       EstimationOptions{.sample_weight = 1}};
+  ProfileSetPtr profiles = std::make_shared<const ProfileSet>();
   size_t shards = 0;               ///< 0: one per core
   size_t queue_batches = 256;      ///< per shard; a full queue refuses with 503
   int64_t max_series = 5'000'000;  ///< of all shards; new series beyond it are refused

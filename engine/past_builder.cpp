@@ -27,14 +27,15 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   CutHistory(const Options& options, const Addressing& addressing, int64_t end_ms, PastEnds ends)
       : history_(options), addressing_(addressing), end_ms_(end_ms), ends_(std::move(ends)) {}
 
-  void ContainerAdded(uint32_t container, const WorkloadId& workload,
-                      std::string_view name) override {
+  void ContainerIs(uint32_t container, const ProfileSubject& subject) override {
+    const WorkloadId& workload = subject.workload;
     Kept& kept = KeptOf(container);
     kept = Kept{};
     kept.ends.fill(end_ms_);
     if (workload.workload_type.empty()) return;  // nobody knows yet whose it is
-    const auto known = ends_.find({addressing_.HashNamespace(workload.cluster, workload.name_space),
-                                   workload.workload_type, workload.workload, std::string(name)});
+    const auto known =
+        ends_.find({addressing_.HashNamespace(workload.cluster, workload.name_space),
+                    workload.workload_type, workload.workload, std::string(subject.container)});
     if (known == ends_.end()) return;
     for (size_t i = 0; i < kResourceCount; ++i) {
       if (known->second[i] != workloads::kNever) {
@@ -44,7 +45,7 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   }
 
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                workloads::UsageMinute minute) override {
+                workloads::UsageMinute minute, std::optional<double> request) override {
     const auto slot = static_cast<size_t>(resource);
     Kept& kept = KeptOf(container);
     if (minute.start_ms + workloads::kMinuteMs > kept.ends[slot]) return;
@@ -52,7 +53,7 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     const bool first = minutes.count++ == 0;
     minutes.from_ms = first ? minute.start_ms : std::min(minutes.from_ms, minute.start_ms);
     minutes.until_ms = std::max(minutes.until_ms, minute.start_ms + workloads::kMinuteMs);
-    history_.AddUsage(container, instance, resource, minute);
+    history_.AddUsage(container, instance, resource, minute, request);
   }
 
   /// The minutes of a pod from before its owner was known. Where they reach beyond the end of their

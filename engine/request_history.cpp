@@ -57,7 +57,7 @@ RequestHistory::History& RequestHistory::HistoryOf(Histories& histories, Resourc
 }
 
 void RequestHistory::AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                              workloads::UsageMinute minute) {
+                              workloads::UsageMinute minute, std::optional<double> /*request*/) {
   // A container that has only just been made may show no memory. VPA's window would then take no
   // later peak until it ends (estimators/memory_peak_window.h).
   if (CountsPeaks(resource) && minute.usage <= 0) return;

@@ -27,7 +27,7 @@ class RequestHistory final : public workloads::UsageSink {
   explicit RequestHistory(const Options& options);
 
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                workloads::UsageMinute minute) override;
+                workloads::UsageMinute minute, std::optional<double> request) override;
   void MergeContainer(uint32_t from, uint32_t into) override;
   void RemoveContainer(uint32_t container) override;
   void RemoveInstance(uint32_t instance) override;

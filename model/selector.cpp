@@ -6,6 +6,8 @@
 #include <cctype>
 #include <utility>
 
+#include "model/quoted.h"
+
 namespace tidemark {
 
 struct Selector::Matcher {
@@ -13,6 +15,11 @@ struct Selector::Matcher {
   bool negated = false;
   std::string value;
   std::shared_ptr<const re2::RE2> expression;  // null: compare with value
+
+  std::string_view Operator() const {
+    if (expression) return negated ? "!~" : "=~";
+    return negated ? "!=" : "=";
+  }
 
   bool Matches(std::string_view text) const {
     const bool equal =
@@ -154,6 +161,18 @@ bool Selector::Matches(LabelsView labels) const {
     if (!matcher.Matches(FindLabel(labels, matcher.label))) return false;
   }
   return true;
+}
+
+std::string Selector::WhyNot(LabelsView labels) const {
+  if (!matchers_) return {};
+  for (const Matcher& matcher : *matchers_) {
+    const std::string_view value = FindLabel(labels, matcher.label);
+    if (matcher.Matches(value)) continue;
+    return fmt::format("{}{}{} does not match {}", matcher.label, matcher.Operator(),
+                       QuotedText(matcher.value),
+                       value.empty() ? "an absent label" : QuotedText(value));
+  }
+  return {};
 }
 
 }  // namespace tidemark

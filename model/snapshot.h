@@ -12,19 +12,45 @@
 #include <string_view>
 #include <vector>
 
+#include "model/profile.h"
 #include "model/resource.h"
 #include "model/workload_id.h"
 
 namespace tidemark {
 
+/// What else than percentile, margin and expansion made a recommendation what it is. Bits of
+/// ResourceAdvice::marks.
+enum class AdviceMark : uint16_t {
+  kKills = 1 << 0,         ///< kills for memory lifted the model value
+  kPodMinimum = 1 << 1,    ///< the container's share of the pod's minimum was higher
+  kFloor = 1 << 2,         ///< the floor was higher
+  kCeiling = 1 << 3,       ///< the ceiling was lower
+  kRounded = 1 << 4,       ///< rounding changed it
+  kStatic = 1 << 5,        ///< the original request times the static ratio
+  kEarlierRule = 1 << 6,   ///< the histogram is that of the rule before: the new one is too young
+  kNoUpperBound = 1 << 7,  ///< too little is known for an upper bound
+  kSharedByRequest = 1 << 8,  ///< a pod's sum, split by the containers' requests
+  kSharedEqually = 1 << 9,    ///< a pod's sum, split equally: not all requests are known
+  kOnlyKills = 1 << 10,       ///< no usage is known, only kills
+  kNoOriginal = 1 << 11,      ///< a static pool, but the original request is not known
+};
+
 /// Advice for one resource of one container. Amounts are per pod, in the resource's unit (cores,
 /// bytes, ratio).
 struct ResourceAdvice {
   Resource resource = Resource::kCpu;
-  /// What the histogram says, before margin and minimum.
+  uint16_t marks = 0;  ///< of AdviceMark
+  /// Kills for memory that count at present.
+  uint32_t kills = 0;
+  /// What the histogram says (or kills, where that is more), before margin, expansion and bounds.
   std::optional<double> model_request;
-  /// The request to set: model value × margin, at least the minimum.
+  /// The request to set.
   std::optional<double> recommended_request;
+  /// A request below the one or above the other is wrong. Absent while nothing can be said.
+  std::optional<double> lower_bound;
+  std::optional<double> upper_bound;
+  /// What the pod's owner wrote, where the stream says it.
+  std::optional<double> original_request;
   /// The request and limit of the newest pod; absent when it has none or no pod lives.
   std::optional<double> current_request;
   std::optional<double> current_limit;
@@ -32,12 +58,17 @@ struct ResourceAdvice {
   std::optional<double> reclaimable;
   /// Days of samples behind the advice; 0 without any. Shown only beside a model value.
   double confidence_days = 0;
+  uint64_t samples = 0;  ///< minutes behind it
+
+  bool Has(AdviceMark mark) const { return (marks & static_cast<uint16_t>(mark)) != 0; }
+  void Mark(AdviceMark mark) { marks |= static_cast<uint16_t>(mark); }
 };
 
 struct ContainerAdvice {
   std::string container;  ///< empty for workloads that have no containers (processes): then no
                           ///< `container` label
   std::vector<ResourceAdvice> resources;  ///< in the order of Resource
+  const Profile* profile = nullptr;       ///< in a Snapshot never null: of NamespaceBlock::profiles
 };
 
 struct WorkloadAdvice {
@@ -53,6 +84,7 @@ struct NamespaceBlock {
   std::string name_space;
   int64_t event_time_ms = 0;  ///< how far the namespace's own time had come
   std::vector<WorkloadAdvice> workloads;
+  ProfileSetPtr profiles;  ///< those that the advice was made by
 };
 
 /// What has come in for one source (a metric with a role).

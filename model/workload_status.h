@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/explanation.h"
 #include "model/result.h"
 
 namespace tidemark {
@@ -44,6 +45,11 @@ class StateReader {
   /// name which are not resolved yet. ErrorCode::kNotFound when there is none.
   virtual Result<std::vector<WorkloadStatus>> Explain(std::string_view name_space,
                                                       std::string_view workload) const = 0;
+  /// How the requests of a workload came about, for each cluster that has it.
+  /// ErrorCode::kNotFound when none has.
+  virtual Result<std::vector<WorkloadExplanation>> ExplainRequests(
+      std::string_view name_space, std::string_view workload_type,
+      std::string_view workload) const = 0;
 };
 
 }  // namespace tidemark

@@ -88,7 +88,7 @@ WorkloadContainer& NamespaceState::SharedContainer(Workload& workload, std::stri
   if (found != workload.containers.end()) return found->second;
   WorkloadContainer& container = workload.containers[std::string(name)];
   container.index = context_.containers.Take();
-  context_.usage.ContainerAdded(container.index, workload.id, name);
+  context_.usage.ContainerIs(container.index, {workload.id, name, {}});
   context_.counters.containers_now.fetch_add(1, std::memory_order_relaxed);
   return container;
 }

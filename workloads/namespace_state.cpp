@@ -424,7 +424,7 @@ void NamespaceState::GiveOut(PodContainer& container, Resource resource) {
   for (const UsageMinute& minute : minutes_) {
     shared.last_usage_ms = std::max(shared.last_usage_ms, minute.start_ms);
     if (minute.start_ms < shared.past_until_ms) continue;
-    context_.usage.AddUsage(container.container, container.index, resource, minute);
+    context_.usage.AddUsage(container.container, container.index, resource, minute, std::nullopt);
     ++given;
   }
   context_.counters.usage_minutes.fetch_add(given, std::memory_order_relaxed);

@@ -35,6 +35,7 @@ struct ContainerView {
   uint32_t container = 0;                                     ///< of ShardContext::containers
   std::array<std::optional<double>, kResourceCount> request;  ///< of the newest pod
   std::array<std::optional<double>, kResourceCount> limit;
+  std::array<std::optional<double>, kResourceCount> original_request;  ///< as the owner wrote it
 };
 
 struct WorkloadView {
@@ -42,7 +43,8 @@ struct WorkloadView {
   double replicas = 0;  ///< of the spec where known, else the pods that live
   int64_t last_sample_ms = 0;
   size_t containers_in_pod = 1;           ///< of the newest pod; at least 1
-  std::vector<ContainerView> containers;  ///< sorted by name
+  std::vector<ContainerView> containers;  ///< sorted by name; without kPodSum
+  std::optional<uint32_t> pod_sum;        ///< ShardContext::containers of kPodSum
 };
 
 class NamespaceState {

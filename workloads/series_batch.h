@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "model/byte_codec.h"
 #include "model/counters.h"
+#include "model/profile.h"
 #include "model/result.h"
 #include "model/sample.h"
 #include "model/workload_id.h"
@@ -17,6 +19,10 @@
 #include "workloads/usage.h"
 
 namespace tidemark::workloads {
+
+/// Name of the container under which a workload keeps what its pods use in sum (Level::kPod). No
+/// container's name has a slash (RFC 1123).
+inline constexpr std::string_view kPodSum = "/";
 
 /// One series of a batch. The label bytes live until the batch is applied.
 struct SeriesItem {
@@ -84,25 +90,53 @@ class IndexPool {
   std::vector<uint32_t> free_;
 };
 
-/// Where closed minutes go. Implemented by the engine; called on the shard's thread.
+/// A kill of a container for memory (docs/recommendations.md).
+struct Kill {
+  int64_t time_ms = 0;                    ///< when it ended; not after the newest sample but one
+  std::optional<double> requested_bytes;  ///< its memory request in force before
+};
+
+/// Where closed minutes and kills go. Implemented by the engine; called on the shard's thread.
 class UsageSink {
  public:
   virtual ~UsageSink() = default;
   /// A minute of usage of container `instance` (of one pod), which counts for `container` (of a
-  /// workload).
+  /// workload). `request`: of that resource, in force then, where known.
   virtual void AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                        UsageMinute minute) = 0;
+                        UsageMinute minute, std::optional<double> request) = 0;
+  /// The container was killed for memory.
+  virtual void AddKill(uint32_t container, uint32_t instance, const Kill& kill) {
+    static_cast<void>(container);
+    static_cast<void>(instance);
+    static_cast<void>(kill);
+  }
   /// The history of `from` now belongs to `into`; `from` is removed afterwards.
   virtual void MergeContainer(uint32_t from, uint32_t into) = 0;
   virtual void RemoveContainer(uint32_t container) = 0;
   virtual void RemoveInstance(uint32_t instance) = 0;
-  /// A container of a workload has come to be. The private workload of a pod whose owner is not
-  /// known has no type.
-  virtual void ContainerAdded(uint32_t container, const WorkloadId& workload,
-                              std::string_view name) {
+  /// A container of a workload has come to be, or what profiles select it by has changed; before
+  /// anything else is said of it. The private workload of a pod whose owner is not known has no
+  /// type.
+  virtual void ContainerIs(uint32_t container, const ProfileSubject& subject) {
     static_cast<void>(container);
-    static_cast<void>(workload);
-    static_cast<void>(name);
+    static_cast<void>(subject);
+  }
+  /// Whether the container's minutes are also to be summed with those of its pod's others: the sum
+  /// is then given as usage of the workload's container kPodSum.
+  virtual bool SumsByPod(uint32_t container) const {
+    static_cast<void>(container);
+    return false;
+  }
+  /// The pod of this container has these labels (a hash of all of them; 0: not known). VPA keeps
+  /// samples apart by them.
+  virtual void SetLabelSet(uint32_t instance, uint64_t labels) {
+    static_cast<void>(instance);
+    static_cast<void>(labels);
+  }
+  /// The namespace's time has come to here: what is too old may go.
+  virtual void Collect(uint32_t container, int64_t event_time_ms) {
+    static_cast<void>(container);
+    static_cast<void>(event_time_ms);
   }
 
   // What is kept under a number, as bytes. The number is not among them, and nothing kept is bytes

@@ -88,6 +88,15 @@ class FakeStateReader final : public StateReader {
                    {"web-5c9-y", "unknown: no kube_pod_owner yet", ""}};
     return std::vector<WorkloadStatus>{status};
   }
+  Result<std::vector<WorkloadExplanation>> ExplainRequests(
+      std::string_view /*name_space*/, std::string_view /*workload_type*/,
+      std::string_view workload) const override {
+    if (explanations.empty()) {
+      return Fail(ErrorCode::kNotFound, "workload \"" + std::string(workload) + "\" is not known");
+    }
+    return explanations;
+  }
+  std::vector<WorkloadExplanation> explanations;
 };
 
 /// Shows what it was given.
