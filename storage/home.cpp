@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "model/byte_codec.h"
@@ -18,6 +20,9 @@
 
 namespace tidemark::storage {
 namespace {
+
+constexpr int kLockTries = 20;
+constexpr std::chrono::milliseconds kLockPause{10};
 
 constexpr std::string_view kFormatPrefix = "tidemark-storage ";
 constexpr size_t kIdentityBytes = std::tuple_size_v<StoreIdentity>;
@@ -101,7 +106,13 @@ Result<Descriptor> Lock(const std::string& directory) {
   const std::string path = In(directory, "lock");
   Descriptor lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock.valid()) return SystemError("open", path, errno);
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+  // Who only looks holds it for a moment.
+  int held = flock(lock.get(), LOCK_EX | LOCK_NB);
+  for (int tries = 0; held != 0 && errno == EWOULDBLOCK && tries < kLockTries; ++tries) {
+    std::this_thread::sleep_for(kLockPause);
+    held = flock(lock.get(), LOCK_EX | LOCK_NB);
+  }
+  if (held != 0) {
     if (errno != EWOULDBLOCK) return SystemError("lock", path, errno);
     const auto holder = ReadSmallFile(path, 64);
     const std::string pid = holder ? holder->substr(0, holder->find('\n')) : "";
@@ -186,6 +197,11 @@ Result<Home> EnterHome(const Options& options) {
   if (!identity) return tl::unexpected(identity.error());
   home.identity = *identity;
   return home;
+}
+
+bool IsHeldByWriter(const std::string& directory) {
+  const Descriptor lock(open(In(directory, "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  return lock.valid() && flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 Result<void> CompleteHome(const std::string& directory) {

@@ -21,6 +21,9 @@ struct Home {
 
 /// Looks, takes the lock and makes what is missing, but FORMAT. Errors as Store::Open.
 Result<Home> EnterHome(const Options& options);
+/// Whether a process has the store open for writing. For who only looks: it holds the lock itself
+/// for a moment, for which EnterHome waits.
+bool IsHeldByWriter(const std::string& directory);
 /// Writes FORMAT, once the journal is there.
 Result<void> CompleteHome(const std::string& directory);
 

@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "model/log.h"
 #include "storage/files.h"
 #include "storage/frame.h"
+#include "storage/home.h"
 #include "storage/table_check.h"
 
 namespace tidemark::storage {
@@ -24,6 +27,9 @@ using Shared = std::shared_lock<std::shared_mutex>;
 constexpr std::chrono::milliseconds kMendEvery{500};
 /// How often who only looks has to find a log torn to take it for damage.
 constexpr int kLooksAtTorn = 4;
+/// The same beside a writer, and how long it waits each time.
+constexpr int kLooksBesideWriter = 20;
+constexpr std::chrono::milliseconds kLookAgainAfter{10};
 /// What a record costs on disk beside its payload, about.
 constexpr uint64_t kRecordOverhead = 64;
 
@@ -163,8 +169,13 @@ Result<void> Journal::Look() {
     status = OpenDatabase(directory_, OpenMode::kLook, database_);
     const auto after = Names(directory_);
     if (!status.ok() || !before || !after || *before != *after) continue;
-    // A writer may be in the middle of a record: then the next look finds it whole.
-    if (database_.watch->Losses().empty() || ++torn >= kLooksAtTorn) return {};
+    if (database_.watch->Losses().empty()) return {};
+    // A writer has found out what was torn when it opened the journal. What is not read beside it
+    // is a record that is being written, or a log that it has only just left: a later look finds
+    // more, and the last has a whole beginning of the journal.
+    beside_writer_ = IsHeldByWriter(options_.path);
+    if (++torn >= (beside_writer_ ? kLooksBesideWriter : kLooksAtTorn)) return {};
+    if (beside_writer_) std::this_thread::sleep_for(kLookAgainAfter);
   }
   if (status.ok()) return {};
   status = OpenDatabase(directory_, OpenMode::kLookAtDamaged, database_);
@@ -173,6 +184,7 @@ Result<void> Journal::Look() {
 }
 
 void Journal::CountLosses() {
+  if (beside_writer_) return;
   for (const WalWatch::Loss& loss : database_.watch->Losses()) {
     counters_.journal_bytes_dropped.fetch_add(loss.bytes, std::memory_order_relaxed);
     Log(LogLevel::kWarn, "part of the journal is torn or damaged and was left out",

@@ -84,7 +84,8 @@ class Journal {
   mutable std::shared_mutex database_mutex_;  ///< exclusive to exchange the database
   Database database_;
 
-  std::string torn_;  ///< what the logs had lost when they were opened; empty: nothing
+  bool beside_writer_ = false;  ///< looking only: another process had it open
+  std::string torn_;            ///< what the logs had lost when they were opened; empty: nothing
 
   std::mutex append_mutex_;  ///< guards the next five
   DiskSpace space_;
