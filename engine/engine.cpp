@@ -74,6 +74,7 @@ class Engine::Core {
     if (!last) return tl::unexpected(last.error());
     line_.StartAfter(*last);
     if (store.options().read_only) return {};
+    if (auto restarted = SayRestart(*last); !restarted) return restarted;
     checkpointer_ = std::make_unique<Checkpointer>(
         Checkpointer::Parts{.store = store,
                             .line = line_,
@@ -85,6 +86,20 @@ class Engine::Core {
     Tick();
     StartTicks();
     return {};
+  }
+
+  /// Strict profiles lose what VPA loses at a restart. It is said in the journal, so that the same
+  /// is lost at the same place when that is read again.
+  Result<void> SayRestart(uint64_t last) {
+    if (last == 0 || !options_.profiles->HasStrict()) return {};
+    const int64_t now_ms = ToUnixMs(clock_.Now());
+    std::string record;
+    EncodeRestart(now_ms, record);
+    return line_.Commit(record, [&](uint64_t number) {
+      for (const auto& shard : shards_) {
+        shard->Post([now_ms, number](Shard& self) { self.RestartAsVpa(now_ms, number); });
+      }
+    });
   }
 
   Result<void> Checkpoint() {
@@ -115,7 +130,7 @@ class Engine::Core {
       ends.merge(found);
     }
     return std::make_unique<PastBuilder>(
-        options_, addressing_, of, end_ms, std::move(ends),
+        Profiles(), options_.max_series, addressing_, of, end_ms, std::move(ends),
         [this](const std::shared_ptr<const PastRecord>& past) { return CommitPast(past); });
   }
 
@@ -161,6 +176,47 @@ class Engine::Core {
       return std::tie(a.cluster, a.workload_type) < std::tie(b.cluster, b.workload_type);
     });
     return all;
+  }
+
+  Result<std::vector<WorkloadExplanation>> ExplainRequests(std::string_view name_space,
+                                                           std::string_view workload_type,
+                                                           std::string_view workload) const {
+    std::vector<WorkloadExplanation> all;
+    for (auto& answer : OnEveryShard<std::vector<WorkloadExplanation>>([&](Shard& shard) {
+           std::vector<WorkloadExplanation> found;
+           shard.ExplainRequests(name_space, workload_type, workload, found);
+           return found;
+         })) {
+      std::move(answer.begin(), answer.end(), std::back_inserter(all));
+    }
+    if (all.empty()) {
+      return Fail(ErrorCode::kNotFound, "no " + std::string(workload_type) + " \"" +
+                                            std::string(workload) + "\" in namespace \"" +
+                                            std::string(name_space) + "\"");
+    }
+    std::ranges::stable_sort(all, {},
+                             [](const WorkloadExplanation& each) { return each.id.cluster; });
+    return all;
+  }
+
+  ProfileSetPtr Profiles() const {
+    const std::scoped_lock lock(profiles_mutex_);
+    return profiles_;
+  }
+
+  void SetProfiles(const ProfileSetPtr& profiles) {
+    {
+      const std::scoped_lock lock(profiles_mutex_);
+      profiles_ = profiles;
+      OnEveryShard<bool>([&](Shard& shard) {
+        shard.SetProfiles(profiles);
+        return true;
+      });
+    }
+    // What the journal holds from before was estimated by other profiles: a checkpoint makes sure
+    // that it is not read again by the new ones.
+    MakeRoom();
+    Tick();
   }
 
   void Tick() {
@@ -344,6 +400,8 @@ class Engine::Core {
   CommitLine line_;
   mutable std::mutex cursor_mutex_;
   std::string past_cursor_;
+  mutable std::mutex profiles_mutex_;
+  ProfileSetPtr profiles_ = options_.profiles;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::unique_ptr<Checkpointer> checkpointer_;
 
@@ -368,12 +426,12 @@ Result<std::vector<WorkloadStatus>> Engine::Explain(std::string_view name_space,
                                                     std::string_view workload) const {
   return core_->Explain(name_space, workload);
 }
-Result<std::vector<WorkloadExplanation>> Engine::ExplainRequests(
-    std::string_view /*name_space*/, std::string_view /*workload_type*/,
-    std::string_view workload) const {
-  return Fail(ErrorCode::kNotFound, "no workload " + std::string(workload));
+Result<std::vector<WorkloadExplanation>> Engine::ExplainRequests(std::string_view name_space,
+                                                                 std::string_view workload_type,
+                                                                 std::string_view workload) const {
+  return core_->ExplainRequests(name_space, workload_type, workload);
 }
-void Engine::SetProfiles(ProfileSetPtr /*profiles*/) {}
+void Engine::SetProfiles(ProfileSetPtr profiles) { core_->SetProfiles(std::move(profiles)); }
 Result<void> Engine::Recover() { return core_->Recover(); }
 std::vector<PastMetric> Engine::PastMetrics() const { return core_->PastMetrics(); }
 Result<std::unique_ptr<Past>> Engine::OpenPast(const std::vector<NamespaceName>& of,

@@ -193,4 +193,18 @@ Result<AgeingRecord> DecodeAgeing(std::string_view record) {
   return ageing;
 }
 
+void EncodeRestart(int64_t now_ms, std::string& out) {
+  ByteWriter writer(out);
+  writer.Byte(static_cast<uint8_t>(RecordKind::kRestart));
+  writer.Signed(now_ms);
+}
+
+Result<int64_t> DecodeRestart(std::string_view record) {
+  ByteReader reader(record);
+  const auto kind = static_cast<RecordKind>(reader.Byte());
+  const int64_t now_ms = reader.Signed();
+  if (kind != RecordKind::kRestart || !reader.AtEnd()) return Unreadable("of a restart");
+  return now_ms;
+}
+
 }  // namespace tidemark::engine

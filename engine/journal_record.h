@@ -29,6 +29,7 @@ enum class RecordKind : uint8_t {
   kAgeing = 2,      ///< a namespace gives something up because the wall clock says so
   kPast = 3,        ///< a past that is merged into a namespace
   kPastCursor = 4,  ///< how far a back-fill has come
+  kRestart = 5,     ///< the daemon was restarted; strict profiles forget what VPA forgets then
 };
 
 /// Nothing for an empty record.
@@ -73,6 +74,10 @@ struct AgeingRecord {
   /// The namespace's time when it was decided: if a sample has moved it since, nothing is given up.
   int64_t event_time_ms = 0;
 };
+/// When the daemon was restarted, Unix milliseconds.
+void EncodeRestart(int64_t now_ms, std::string& out);
+Result<int64_t> DecodeRestart(std::string_view record);
+
 void EncodeAgeing(const AgeingRecord& ageing, std::string& out);
 Result<AgeingRecord> DecodeAgeing(std::string_view record);
 

@@ -24,13 +24,19 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
  public:
   using Minutes = std::array<workloads::PastContainer::Minutes, kResourceCount>;
 
-  CutHistory(const Options& options, const Addressing& addressing, int64_t end_ms, PastEnds ends)
-      : history_(options), addressing_(addressing), end_ms_(end_ms), ends_(std::move(ends)) {}
+  CutHistory(ProfileSetPtr profiles, const Addressing& addressing, int64_t end_ms, PastEnds ends)
+      : history_(std::move(profiles)),
+        addressing_(addressing),
+        end_ms_(end_ms),
+        ends_(std::move(ends)) {}
 
   void ContainerIs(uint32_t container, const ProfileSubject& subject) override {
     const WorkloadId& workload = subject.workload;
+    history_.ContainerIs(container, subject);
     Kept& kept = KeptOf(container);
+    if (kept.known) return;
     kept = Kept{};
+    kept.known = true;
     kept.ends.fill(end_ms_);
     if (workload.workload_type.empty()) return;  // nobody knows yet whose it is
     const auto known =
@@ -80,6 +86,10 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     history_.RemoveContainer(container);
   }
   void RemoveInstance(uint32_t instance) override { history_.RemoveInstance(instance); }
+  bool SumsByPod(uint32_t container) const override { return history_.SumsByPod(container); }
+  void SetLabelSet(uint32_t instance, uint64_t labels) override {
+    history_.SetLabelSet(instance, labels);
+  }
 
   void SaveContainer(uint32_t container, ByteWriter& out) const override {
     history_.SaveContainer(container, out);
@@ -103,6 +113,7 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   struct Kept {
     std::array<int64_t, kResourceCount> ends{};
     Minutes minutes{};
+    bool known = false;
   };
   Kept& KeptOf(uint32_t container) {
     if (container >= kept_.size()) kept_.resize(container + 1);
@@ -116,14 +127,15 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   std::vector<Kept> kept_;  // by container
 };
 
-PastBuilder::PastBuilder(const Options& options, const Addressing& addressing,
+PastBuilder::PastBuilder(ProfileSetPtr profiles, int64_t max_series, const Addressing& addressing,
                          const std::vector<NamespaceName>& of, int64_t end_ms, PastEnds ends,
                          Commit commit)
     : addressing_(addressing),
       end_ms_(end_ms - end_ms % workloads::kMinuteMs),
       commit_(std::move(commit)),
-      budget_(options.max_series),
-      history_(std::make_unique<CutHistory>(options, addressing, end_ms_, std::move(ends))),
+      budget_(max_series),
+      history_(
+          std::make_unique<CutHistory>(std::move(profiles), addressing, end_ms_, std::move(ends))),
       context_{addressing.sources, *history_, budget_, counters_, known_, 0} {
   context_.source_counts.resize(addressing.sources.size());
   for (const NamespaceName& name : of) {

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "engine/addressing.h"
-#include "engine/options.h"
 #include "engine/past_record.h"
 #include "engine/request_history.h"
 #include "model/counters.h"
 #include "model/past.h"
+#include "model/profile.h"
 #include "workloads/known_series.h"
 #include "workloads/namespace_state.h"
 #include "workloads/series_batch.h"
@@ -33,8 +33,8 @@ class PastBuilder final : public Past {
   /// Puts the finished record into the line and the shards.
   using Commit = std::function<Result<PastOutcome>(const std::shared_ptr<const PastRecord>&)>;
 
-  /// `end_ms` is brought down to a whole minute. The options and the addressing must outlive it.
-  PastBuilder(const Options& options, const Addressing& addressing,
+  /// `end_ms` is brought down to a whole minute. The addressing must outlive it.
+  PastBuilder(ProfileSetPtr profiles, int64_t max_series, const Addressing& addressing,
               const std::vector<NamespaceName>& of, int64_t end_ms, PastEnds ends, Commit commit);
   ~PastBuilder() override;
 

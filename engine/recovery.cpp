@@ -212,6 +212,14 @@ Result<void> Recovery::ReplayRecord(uint64_t number, std::string_view record) {
           [ageing = *ageing, number](Shard& shard) { shard.Age(ageing, number); });
       return {};
     }
+    case RecordKind::kRestart: {
+      const auto now_ms = DecodeRestart(record);
+      if (!now_ms) return tl::unexpected(now_ms.error());
+      for (const auto& shard : parts_.shards) {
+        shard->Post([now_ms = *now_ms, number](Shard& self) { self.RestartAsVpa(now_ms, number); });
+      }
+      return {};
+    }
     case RecordKind::kPast: {
       auto past = PastRecord::Decode(std::string(record));
       if (!past) return tl::unexpected(past.error());

@@ -1,97 +1,196 @@
 #include "engine/request_history.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <string>
+#include <utility>
 
-#include "estimators/amount.h"
-#include "estimators/request_estimator.h"
 #include "model/log.h"
 
 namespace tidemark::engine {
 namespace {
+
+using estimators::MemoryPeakWindow;
+using estimators::WindowRule;
+
+/// As long as VPA keeps an aggregate: 8 intervals of a day.
+constexpr auto kAggregateRetention = std::chrono::hours(8 * 24);
 
 /// A minute's value is known when the minute is over.
 estimators::Time EndOf(workloads::UsageMinute minute) {
   return estimators::Time(std::chrono::milliseconds(minute.start_ms + workloads::kMinuteMs));
 }
 
-/// Resources whose peaks count (what does not fit kills), against those whose every minute counts
-/// (what does not fit waits).
-bool CountsPeaks(Resource resource) {
-  return resource == Resource::kMemory || resource == Resource::kGpuMemory;
+/// What a kill asks for where no peaks are kept: of the request, or, where that is not known, of
+/// the most that was ever used.
+double NeededAfter(const workloads::Kill& kill, const UsageTrack* track,
+                   const estimators::KillPolicy& policy) {
+  const double most = track == nullptr ? 0 : track->own().histogram.Percentile(1);
+  const double used = std::max(0.0, kill.requested_bytes.value_or(most));
+  return std::max(used + policy.min_bump_bytes, std::trunc(used * policy.bump_ratio));
 }
 
-/// Whole amounts as Kubernetes counts them: thousandths of a core, bytes.
-double AmountsPerUnit(Resource resource) { return CountsPeaks(resource) ? 1.0 : 1000.0; }
-
-template <class T>
-T& Slot(std::vector<std::unique_ptr<T>>& slots, uint32_t index) {
-  if (index >= slots.size()) slots.resize(index + 1);
-  if (!slots[index]) slots[index] = std::make_unique<T>();
-  return *slots[index];
+estimators::KillPolicy PolicyOf(const Profile& profile) {
+  const KillRule& kills = profile.rule(Resource::kMemory).kills;
+  return {
+      .bump_ratio = kills.bump_ratio, .min_bump_bytes = kills.min_bump, .as_vpa = profile.strict};
 }
 
 }  // namespace
 
-RequestHistory::RequestHistory(const Options& options)
-    : options_(options),
-      core_layout_(estimators::HistogramOptions::Cpu()),
-      byte_layout_(estimators::HistogramOptions::Memory()) {}
+RequestHistory::RequestHistory(ProfileSetPtr profiles) : profiles_(std::move(profiles)) {}
 
-const estimators::HistogramOptions& RequestHistory::LayoutOf(Resource resource) const {
-  return CountsPeaks(resource) ? byte_layout_ : core_layout_;
-}
-
-std::chrono::nanoseconds RequestHistory::HalfLifeOf(Resource resource) const {
-  return std::chrono::milliseconds(options_.estimation[static_cast<size_t>(resource)].half_life_ms);
-}
-
-RequestHistory::History& RequestHistory::HistoryOf(Histories& histories, Resource resource) const {
-  auto& history = histories[static_cast<size_t>(resource)];
-  if (!history) {
-    history = std::make_unique<History>(
-        History{estimators::DecayingHistogram(&LayoutOf(resource), HalfLifeOf(resource)), {}});
+void RequestHistory::SetProfiles(ProfileSetPtr profiles) {
+  profiles_before_ = std::exchange(profiles_, std::move(profiles));
+  for (const auto& container : containers_) {
+    if (container) container->profile = &profiles_->fallback();
   }
-  return *history;
+}
+
+void RequestHistory::ContainerIs(uint32_t container, const ProfileSubject& subject) {
+  Container& known = At(container);
+  known.profile = &profiles_->Find(subject);
+  known.changed = true;
+  for (const Resource resource : kAllResources) {
+    auto& track = known.tracks[static_cast<size_t>(resource)];
+    if (track) track->Adapt(*known.profile, resource, layouts_);
+  }
+}
+
+bool RequestHistory::SumsByPod(uint32_t container) const {
+  return ProfileOf(container)->level == Level::kPod;
+}
+
+const Profile* RequestHistory::ProfileOf(uint32_t container) const {
+  const bool known = container < containers_.size() && containers_[container] != nullptr;
+  return known ? containers_[container]->profile : &profiles_->fallback();
+}
+
+RequestHistory::Container& RequestHistory::At(uint32_t container) {
+  if (container >= containers_.size()) containers_.resize(container + 1);
+  auto& slot = containers_[container];
+  if (!slot) {
+    slot = std::make_unique<Container>();
+    slot->profile = &profiles_->fallback();
+  }
+  return *slot;
+}
+
+RequestHistory::Instance& RequestHistory::InstanceAt(uint32_t instance) {
+  if (instance >= instances_.size()) instances_.resize(instance + 1);
+  auto& slot = instances_[instance];
+  if (!slot) slot = std::make_unique<Instance>();
+  return *slot;
+}
+
+UsageTrack& RequestHistory::TrackAt(Container& container, Resource resource) {
+  auto& track = container.tracks[static_cast<size_t>(resource)];
+  if (!track) track = std::make_unique<UsageTrack>(*container.profile, resource, layouts_);
+  return *track;
+}
+
+/// The running window; one of another length or rule begins when the running one is over.
+MemoryPeakWindow& RequestHistory::WindowAt(Instance& instance, Resource resource,
+                                           const Profile& profile, estimators::Time time) {
+  const std::chrono::milliseconds length(profile.rule(resource).window_ms);
+  const WindowRule rule = profile.strict ? WindowRule::kVpa : WindowRule::kMended;
+  auto& window = instance.windows[static_cast<size_t>(resource)];
+  const bool over = window && (!window->WindowEnd() || time >= *window->WindowEnd());
+  if (!window || (over && (window->Interval() != length || window->rule() != rule))) {
+    window = std::make_unique<MemoryPeakWindow>(length, rule);
+  }
+  return *window;
+}
+
+/// False: the sample does not count.
+bool RequestHistory::AddMinute(const Profile& profile, Instance& instance, Resource resource,
+                               History& history, estimators::Time time, double usage,
+                               std::optional<double> request) {
+  const ResourceRule& rule = profile.rule(resource);
+  if (rule.samples == SampleKind::kPeakPerWindow) {
+    return WindowAt(instance, resource, profile, time).AddSample(history.histogram, time, usage);
+  }
+  if (profile.strict) {
+    if (usage < 0 || (instance.has_sample && time <= instance.last_sample)) return false;
+    instance.has_sample = true;
+    instance.last_sample = time;
+  }
+  const double weight = rule.weight == WeightRule::kByRequest
+                            ? std::max(request.value_or(0), rule.sample_weight)
+                            : rule.sample_weight;
+  return history.histogram.Add(usage, weight, time, &decay_);
 }
 
 void RequestHistory::AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                              workloads::UsageMinute minute, std::optional<double> /*request*/) {
-  // A container that has only just been made may show no memory. VPA's window would then take no
-  // later peak until it ends (estimators/memory_peak_window.h).
-  if (CountsPeaks(resource) && minute.usage <= 0) return;
+                              workloads::UsageMinute minute, std::optional<double> request) {
+  Container& known = At(container);
+  Instance& pod = InstanceAt(instance);
+  UsageTrack& track = TrackAt(known, resource);
+  History& history = track.For(pod.labels);
   const estimators::Time time = EndOf(minute);
-  History& history = HistoryOf(Slot(containers_, container), resource);
-  if (CountsPeaks(resource)) {
-    auto& window = Slot(instances_, instance)[static_cast<size_t>(resource)];
-    if (!window) window = std::make_unique<estimators::MemoryPeakWindow>();
-    window->AddSample(history.histogram, time, minute.usage);
-  } else {
-    const double weight = options_.estimation[static_cast<size_t>(resource)].sample_weight;
-    history.histogram.Add(minute.usage, weight, time);
-  }
+  if (!AddMinute(*known.profile, pod, resource, history, time, minute.usage, request)) return;
   history.minutes.Record(time);
+  track.HasGrown();
+  known.changed = true;
+}
+
+void RequestHistory::AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) {
+  Container& known = At(container);
+  Instance& pod = InstanceAt(instance);
+  known.changed = true;
+  const Profile& profile = *known.profile;
+  const ResourceRule& rule = profile.rule(Resource::kMemory);
+  const estimators::KillPolicy policy = PolicyOf(profile);
+  const estimators::Time time{std::chrono::milliseconds(kill.time_ms)};
+  const double requested = std::max(0.0, kill.requested_bytes.value_or(0));
+  std::optional<double> needed;
+  if (rule.samples == SampleKind::kPeakPerWindow) {
+    UsageTrack& track = TrackAt(known, Resource::kMemory);
+    needed = WindowAt(pod, Resource::kMemory, profile, time)
+                 .AddKill(track.For(pod.labels).histogram, time, requested, policy);
+  } else {
+    // One minute among thousands moves no percentile: the kill counts by its hold alone.
+    needed = NeededAfter(kill, TrackOf(container, Resource::kMemory), policy);
+  }
+  if (!needed || profile.strict || rule.kills.hold_ms == 0) return;
+  if (!known.kills) known.kills = std::make_unique<KillLog>();
+  known.kills->Add({kill.time_ms, kill.requested_bytes, *needed});
+}
+
+void RequestHistory::SetLabelSet(uint32_t instance, uint64_t labels) {
+  InstanceAt(instance).labels = labels;
+}
+
+Result<void> RequestHistory::MergeTracks(Container& from, Container& into) {
+  for (size_t i = 0; i < kResourceCount; ++i) {
+    auto& gone = from.tracks[i];
+    auto& kept = into.tracks[i];
+    if (!gone) continue;
+    if (!kept) {
+      kept = std::move(gone);
+    } else if (auto merged = kept->Merge(*gone); !merged) {
+      return merged;
+    }
+  }
+  if (from.kills) {
+    if (!into.kills) into.kills = std::make_unique<KillLog>();
+    into.kills->Merge(*from.kills);
+  }
+  into.changed = true;
+  return {};
 }
 
 void RequestHistory::MergeContainer(uint32_t from, uint32_t into) {
   if (from == into || from >= containers_.size() || !containers_[from]) return;
-  Histories& source = *containers_[from];
-  Histories& target = Slot(containers_, into);
+  Container& target = At(into);  // may move the other's place, not the other
+  Container& source = *containers_[from];
   for (const Resource resource : kAllResources) {
-    auto& gone = source[static_cast<size_t>(resource)];
-    if (!gone) continue;
-    auto& kept = target[static_cast<size_t>(resource)];
-    if (!kept) {
-      kept = std::move(gone);
-      continue;
-    }
-    if (auto merged = kept->histogram.Merge(gone->histogram); !merged) {
-      LogOncePerMinute("merge", LogLevel::kError, "histograms could not be merged",
-                       {{"err", merged.error().message}});
-      continue;
-    }
-    kept->minutes.Merge(gone->minutes);
+    auto& track = source.tracks[static_cast<size_t>(resource)];
+    if (track) track->Adapt(*target.profile, resource, layouts_);
+  }
+  if (auto merged = MergeTracks(source, target); !merged) {
+    LogOncePerMinute("merge", LogLevel::kWarn, "the histories of two containers cannot be added up",
+                     {{"err", merged.error().message}});
   }
 }
 
@@ -103,87 +202,60 @@ void RequestHistory::RemoveInstance(uint32_t instance) {
   if (instance < instances_.size()) instances_[instance].reset();
 }
 
-const RequestHistory::History* RequestHistory::Find(uint32_t container, Resource resource) const {
-  if (container >= containers_.size() || !containers_[container]) return nullptr;
-  return (*containers_[container])[static_cast<size_t>(resource)].get();
-}
-
-const estimators::DecayingHistogram* RequestHistory::HistogramOf(uint32_t container,
-                                                                 Resource resource) const {
-  const History* const history = Find(container, resource);
-  return history == nullptr ? nullptr : &history->histogram;
-}
-
-const estimators::SampleSpan* RequestHistory::MinutesOf(uint32_t container,
-                                                        Resource resource) const {
-  const History* const history = Find(container, resource);
-  return history == nullptr ? nullptr : &history->minutes;
-}
-
-/// How many of the minutes between the first and the last have a value says how much is behind a
-/// mean usage, but little about a peak: a level that is told every five minutes shows it as well.
-/// Of memory, then, the minutes of CPU count where there are more of them (VPA counts no others),
-/// within the time that memory itself was seen.
-double RequestHistory::ConfidenceDays(Resource resource, const History& history,
-                                      const History* cpu) {
-  const double own = estimators::Confidence(history.minutes);
-  if (resource != Resource::kMemory || cpu == nullptr) return own;
-  const std::chrono::duration<double, std::ratio<86400>> seen =
-      *history.minutes.Last() - *history.minutes.First();
-  return std::max(own, std::min(estimators::Confidence(cpu->minutes), seen.count()));
-}
-
-ResourceAdvice RequestHistory::Advise(Resource resource, const History* history, const History* cpu,
-                                      const workloads::ContainerView& container,
-                                      const workloads::WorkloadView& workload) const {
-  const auto slot = static_cast<size_t>(resource);
-  ResourceAdvice advice;
-  advice.resource = resource;
-  advice.current_request = container.request[slot];
-  advice.current_limit = container.limit[slot];
-  if (history != nullptr && !history->histogram.IsEmpty()) {
-    const EstimationOptions& options = options_.estimation[slot];
-    const double amounts = AmountsPerUnit(resource);
-    const estimators::RequestPolicy policy{
-        .percentile = options.percentile,
-        .margin_ratio = options.margin_ratio,
-        .pod_minimum = estimators::AmountFromDouble(options.pod_minimum * amounts)};
-    const estimators::RequestEstimate estimate = estimators::EstimateRequest(
-        history->histogram, policy, amounts, workload.containers_in_pod);
-    advice.model_request = static_cast<double>(estimate.model_amount) / amounts;
-    advice.recommended_request = static_cast<double>(estimate.recommended_amount) / amounts;
-    advice.confidence_days = ConfidenceDays(resource, *history, cpu);
+void RequestHistory::Collect(uint32_t container, int64_t event_time_ms) {
+  if (container >= containers_.size() || !containers_[container]) return;
+  Container& known = *containers_[container];
+  const estimators::Time before =
+      estimators::Time(std::chrono::milliseconds(event_time_ms)) - kAggregateRetention;
+  for (const auto& track : known.tracks) {
+    if (track) track->Collect(before);
   }
-  if (advice.recommended_request && advice.current_request) {
-    advice.reclaimable =
-        (*advice.current_request - *advice.recommended_request) * workload.replicas;
-    if (!std::isfinite(*advice.reclaimable)) advice.reclaimable.reset();
-  }
-  return advice;
+  if (!known.kills) return;
+  known.kills->Expire(event_time_ms, known.profile->rule(Resource::kMemory).kills.hold_ms);
+  if (known.kills->empty()) known.kills.reset();
+  known.changed = true;
 }
 
-WorkloadAdvice RequestHistory::Advise(const workloads::WorkloadView& workload) const {
-  WorkloadAdvice advice;
-  advice.id = *workload.id;
-  advice.replicas = workload.replicas;
-  advice.last_sample_ms = workload.last_sample_ms;
-  advice.containers.reserve(workload.containers.size());
-  for (const workloads::ContainerView& container : workload.containers) {
-    ContainerAdvice shown;
-    shown.container = std::string(container.name);
-    const Histories* histories =
-        container.container < containers_.size() ? containers_[container.container].get() : nullptr;
-    for (const Resource resource : kAllResources) {
-      const auto slot = static_cast<size_t>(resource);
-      const History* history = histories == nullptr ? nullptr : (*histories)[slot].get();
-      if (history == nullptr && !container.request[slot] && !container.limit[slot]) continue;
-      const History* cpu =
-          histories == nullptr ? nullptr : (*histories)[static_cast<size_t>(Resource::kCpu)].get();
-      shown.resources.push_back(Advise(resource, history, cpu, container, workload));
+void RequestHistory::ForgetRunningPeaks(uint32_t container, uint32_t instance,
+                                        estimators::Time now) {
+  if (container >= containers_.size() || !containers_[container]) return;
+  if (instance >= instances_.size() || !instances_[instance]) return;
+  Container& known = *containers_[container];
+  if (!known.profile->strict) return;
+  Instance& pod = *instances_[instance];
+  for (size_t i = 0; i < kResourceCount; ++i) {
+    auto& window = pod.windows[i];
+    if (window && known.tracks[i]) {
+      window->TakeBack(known.tracks[i]->For(pod.labels).histogram, now);
     }
-    if (!shown.resources.empty()) advice.containers.push_back(std::move(shown));
+    window.reset();
   }
-  return advice;
+  pod.has_sample = false;
+}
+
+void RequestHistory::GoThroughCheckpoint(uint32_t container) {
+  if (container >= containers_.size() || !containers_[container]) return;
+  Container& known = *containers_[container];
+  if (!known.profile->strict) return;
+  known.changed = true;
+  for (const auto& track : known.tracks) {
+    if (track) track->GoThroughCheckpoint();
+  }
+}
+
+const UsageTrack* RequestHistory::TrackOf(uint32_t container, Resource resource) const {
+  if (container >= containers_.size() || !containers_[container]) return nullptr;
+  return containers_[container]->tracks[static_cast<size_t>(resource)].get();
+}
+
+const KillLog* RequestHistory::KillsOf(uint32_t container) const {
+  if (container >= containers_.size() || !containers_[container]) return nullptr;
+  return containers_[container]->kills.get();
+}
+
+bool RequestHistory::TakeChanged(uint32_t container) {
+  if (container >= containers_.size() || !containers_[container]) return false;
+  return std::exchange(containers_[container]->changed, false);
 }
 
 }  // namespace tidemark::engine

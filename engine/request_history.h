@@ -1,78 +1,101 @@
 #pragma once
-// The usage history of one shard's containers and the requests estimated from it.
+// The usage history of one shard's containers: closed minutes and kills come in from workloads/,
+// tracks of each container and resource keep them as the container's profile says.
 //
-// Closed minutes come in from workloads/, histograms of estimators/ keep them, advice goes out.
 // Lives on the shard's thread; not thread-safe.
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "engine/options.h"
+#include "engine/kill_log.h"
+#include "engine/layout_pool.h"
+#include "engine/usage_track.h"
 #include "estimators/confidence.h"
+#include "estimators/decay_cache.h"
 #include "estimators/decaying_histogram.h"
-#include "estimators/histogram_options.h"
 #include "estimators/memory_peak_window.h"
-#include "model/snapshot.h"
-#include "workloads/namespace_state.h"
+#include "model/profile.h"
 #include "workloads/series_batch.h"
 
 namespace tidemark::engine {
 
 class RequestHistory final : public workloads::UsageSink {
  public:
-  explicit RequestHistory(const Options& options);
+  explicit RequestHistory(ProfileSetPtr profiles);
 
+  /// The profiles become these. Of every container ContainerIs must be said again before anything
+  /// else is.
+  void SetProfiles(ProfileSetPtr profiles);
+  const ProfileSetPtr& profiles() const { return profiles_; }
+
+  void ContainerIs(uint32_t container, const ProfileSubject& subject) override;
+  bool SumsByPod(uint32_t container) const override;
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
                 workloads::UsageMinute minute, std::optional<double> request) override;
+  void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override;
+  void SetLabelSet(uint32_t instance, uint64_t labels) override;
   void MergeContainer(uint32_t from, uint32_t into) override;
   void RemoveContainer(uint32_t container) override;
   void RemoveInstance(uint32_t instance) override;
+  void Collect(uint32_t container, int64_t event_time_ms) override;
 
-  // Every bit of it survives. A history that was saved with another half-life than the options name
-  // now has decayed with that one until its newest minute, and goes on with the one of now
-  // (DecayingHistogram::ChangeHalfLife); percentile, margin and minimum change nothing in it.
+  // Every bit of it survives. What was saved by another rule than that of the container's profile
+  // goes on with the present one, as when a profile is changed while the daemon runs.
   void SaveContainer(uint32_t container, ByteWriter& out) const override;
   void SaveInstance(uint32_t instance, ByteWriter& out) const override;
   Result<void> RestoreContainer(uint32_t container, ByteReader& in) override;
   Result<void> RestoreInstance(uint32_t instance, ByteReader& in) override;
   Result<void> MergeSaved(uint32_t container, ByteReader& in) override;
 
-  /// The history of one resource of a container; null when there is none. Until the next change.
-  const estimators::DecayingHistogram* HistogramOf(uint32_t container, Resource resource) const;
-  const estimators::SampleSpan* MinutesOf(uint32_t container, Resource resource) const;
+  // What VPA forgets when its recommender is restarted at `now`, of containers with a strict
+  // profile only: first of all containers of pods the running peak of their intervals, then
+  // whatever its checkpoints round away.
+  void ForgetRunningPeaks(uint32_t container, uint32_t instance, estimators::Time now);
+  void GoThroughCheckpoint(uint32_t container);
 
-  /// What the history says of one workload as it is now.
-  WorkloadAdvice Advise(const workloads::WorkloadView& workload) const;
+  /// Never null.
+  const Profile* ProfileOf(uint32_t container) const;
+  /// Null when nothing is known of it.
+  const UsageTrack* TrackOf(uint32_t container, Resource resource) const;
+  /// Null without any.
+  const KillLog* KillsOf(uint32_t container) const;
+  /// Whether anything of the container has changed since the last call.
+  bool TakeChanged(uint32_t container);
 
  private:
-  /// History of one resource of one container of a workload.
-  struct History {
-    estimators::DecayingHistogram histogram;
-    estimators::SampleSpan minutes;
+  struct Container {
+    const Profile* profile = nullptr;
+    std::array<std::unique_ptr<UsageTrack>, kResourceCount> tracks;
+    std::unique_ptr<KillLog> kills;
+    bool changed = true;
   };
-  using Histories = std::array<std::unique_ptr<History>, kResourceCount>;
-  /// Peak windows of one container of one pod.
-  using Windows = std::array<std::unique_ptr<estimators::MemoryPeakWindow>, kResourceCount>;
+  /// A container of one pod.
+  struct Instance {
+    std::array<std::unique_ptr<estimators::MemoryPeakWindow>, kResourceCount> windows;
+    uint64_t labels = 0;
+    estimators::Time last_sample{};  // strict, every minute: VPA takes none that is not later
+    bool has_sample = false;
+  };
 
-  const History* Find(uint32_t container, Resource resource) const;
-  History& HistoryOf(Histories& histories, Resource resource) const;
-  std::chrono::nanoseconds HalfLifeOf(Resource resource) const;
-  Result<Histories> ReadHistories(ByteReader& in) const;
-  const estimators::HistogramOptions& LayoutOf(Resource resource) const;
-  static double ConfidenceDays(Resource resource, const History& history, const History* cpu);
-  ResourceAdvice Advise(Resource resource, const History* history, const History* cpu,
-                        const workloads::ContainerView& container,
-                        const workloads::WorkloadView& workload) const;
+  Container& At(uint32_t container);
+  Instance& InstanceAt(uint32_t instance);
+  UsageTrack& TrackAt(Container& container, Resource resource);
+  estimators::MemoryPeakWindow& WindowAt(Instance& instance, Resource resource,
+                                         const Profile& profile, estimators::Time time);
+  bool AddMinute(const Profile& profile, Instance& instance, Resource resource, History& history,
+                 estimators::Time time, double usage, std::optional<double> request);
+  static Result<void> MergeTracks(Container& from, Container& into);
+  Result<Container> ReadContainer(ByteReader& in, const Profile& profile);
 
-  const Options& options_;
-  const estimators::HistogramOptions core_layout_;
-  const estimators::HistogramOptions byte_layout_;
-  std::vector<std::unique_ptr<Histories>> containers_;  // by ShardContext::containers
-  std::vector<std::unique_ptr<Windows>> instances_;     // by ShardContext::instances
+  ProfileSetPtr profiles_;
+  ProfileSetPtr profiles_before_;  // until all containers know theirs
+  LayoutPool layouts_;
+  estimators::DecayCache decay_;
+  std::vector<std::unique_ptr<Container>> containers_;  // by ShardContext::containers
+  std::vector<std::unique_ptr<Instance>> instances_;    // by ShardContext::instances
 };
 
 }  // namespace tidemark::engine

@@ -1,13 +1,22 @@
-// The usage history of one container as bytes: which resources have one, then each.
+// The usage history of one container as bytes: which resources have one, then each; then its kills.
+//
+// The first byte of the first format said which resources there are and is below 16; that of the
+// present one is kFormatMark.
 #include <utility>
 
 #include "engine/request_history.h"
-#include "estimators/event_time.h"
+#include "estimators/time_codec.h"
 
 namespace tidemark::engine {
 namespace {
 
 constexpr uint8_t kAllPresent = (1U << kResourceCount) - 1;
+constexpr uint8_t kFormatMark = 0x52;
+constexpr uint8_t kHasKills = 0x10;
+constexpr uint8_t kHasSample = 0x10;
+constexpr uint8_t kHasLabels = 0x20;
+constexpr int kFirstFormat = 1;
+constexpr int kFormat = 2;
 
 /// A bit for each resource of which there is something.
 template <class Slots>
@@ -19,11 +28,25 @@ uint8_t Present(const Slots& slots) {
   return bits;
 }
 
-/// Reads what Present made; kInvalidArgument when it is cut or names resources that there are none
-/// of.
-Result<uint8_t> ReadPresent(ByteReader& in) {
-  const uint8_t bits = in.Byte();
-  if (!in.failed() && bits <= kAllPresent) return bits;
+struct Head {
+  int format = kFormat;
+  uint8_t bits = 0;
+
+  bool Has(size_t slot) const { return (bits >> slot & 1) != 0; }
+};
+
+/// Reads what comes first; kInvalidArgument when it is cut or names what is not known. `allowed`:
+/// further bits of the present format.
+Result<Head> ReadHead(ByteReader& in, uint8_t allowed) {
+  Head head;
+  head.bits = in.Byte();
+  if (head.bits == kFormatMark) {
+    head.bits = in.Byte();
+  } else {
+    head.format = kFirstFormat;
+    allowed = 0;
+  }
+  if (!in.failed() && (head.bits & ~(kAllPresent | allowed)) == 0) return head;
   return Fail(ErrorCode::kInvalidArgument,
               "saved history: it is cut or names a resource that is not known");
 }
@@ -31,105 +54,103 @@ Result<uint8_t> ReadPresent(ByteReader& in) {
 }  // namespace
 
 void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
+  out.Byte(kFormatMark);
   if (container >= containers_.size() || !containers_[container]) {
     out.Byte(0);
     return;
   }
-  const Histories& histories = *containers_[container];
-  out.Byte(Present(histories));
-  for (const auto& history : histories) {
-    if (!history) continue;
-    history->histogram.Save(out);
-    history->minutes.Save(out);
+  const Container& known = *containers_[container];
+  out.Byte(static_cast<uint8_t>(Present(known.tracks) | (known.kills ? kHasKills : 0)));
+  for (const auto& track : known.tracks) {
+    if (track) track->Save(out);
   }
+  if (known.kills) known.kills->Save(out);
 }
 
 void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
+  out.Byte(kFormatMark);
   if (instance >= instances_.size() || !instances_[instance]) {
     out.Byte(0);
     return;
   }
-  const Windows& windows = *instances_[instance];
-  out.Byte(Present(windows));
-  for (const auto& window : windows) {
+  const Instance& known = *instances_[instance];
+  uint8_t bits = Present(known.windows);
+  if (known.has_sample) bits |= kHasSample;
+  if (known.labels != 0) bits |= kHasLabels;
+  out.Byte(bits);
+  for (const auto& window : known.windows) {
     if (window) window->Save(out);
   }
+  if (known.has_sample) estimators::SaveTime(out, known.last_sample);
+  if (known.labels != 0) out.Fixed64(known.labels);
 }
 
-Result<RequestHistory::Histories> RequestHistory::ReadHistories(ByteReader& in) const {
-  const auto present = ReadPresent(in);
-  if (!present) return tl::unexpected(present.error());
-  Histories histories;
+Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
+                                                                const Profile& profile) {
+  const auto head = ReadHead(in, kHasKills);
+  if (!head) return tl::unexpected(head.error());
+  Container read;
+  read.profile = &profile;
   for (const Resource resource : kAllResources) {
     const auto slot = static_cast<size_t>(resource);
-    if ((*present >> slot & 1) == 0) continue;
-    auto histogram = estimators::DecayingHistogram::Restore(&LayoutOf(resource), in);
-    if (!histogram) return tl::unexpected(std::move(histogram.error()));
-    auto minutes = estimators::SampleSpan::Restore(in);
-    if (!minutes) return tl::unexpected(std::move(minutes.error()));
-    const estimators::Time newest =
-        minutes->Last().value_or(histogram->ReferenceTime().value_or(estimators::Time{}));
-    if (auto changed = histogram->ChangeHalfLife(HalfLifeOf(resource), newest); !changed) {
-      return tl::unexpected(std::move(changed.error()));
-    }
-    histories[slot] = std::make_unique<History>(History{std::move(*histogram), *minutes});
+    if (!head->Has(slot)) continue;
+    auto track = head->format == kFirstFormat
+                     ? UsageTrack::RestoreFirstFormat(in, resource, layouts_)
+                     : UsageTrack::Restore(in, layouts_);
+    if (!track) return tl::unexpected(std::move(track.error()));
+    track->Adapt(profile, resource, layouts_);
+    read.tracks[slot] = std::make_unique<UsageTrack>(std::move(*track));
   }
-  return histories;
+  if ((head->bits & kHasKills) != 0) {
+    auto kills = KillLog::Restore(in);
+    if (!kills) return tl::unexpected(std::move(kills.error()));
+    read.kills = std::make_unique<KillLog>(std::move(*kills));
+  }
+  return read;
 }
 
 Result<void> RequestHistory::RestoreContainer(uint32_t container, ByteReader& in) {
-  auto histories = ReadHistories(in);
-  if (!histories) return tl::unexpected(std::move(histories.error()));
-  if (Present(*histories) == 0) return {};
-  if (container >= containers_.size()) containers_.resize(container + 1);
-  containers_[container] = std::make_unique<Histories>(std::move(*histories));
+  auto read = ReadContainer(in, *ProfileOf(container));
+  if (!read) return tl::unexpected(std::move(read.error()));
+  if (Present(read->tracks) == 0 && !read->kills) return {};
+  At(container) = std::move(*read);
   return {};
 }
 
 Result<void> RequestHistory::RestoreInstance(uint32_t instance, ByteReader& in) {
-  const auto present = ReadPresent(in);
-  if (!present) return tl::unexpected(present.error());
-  if (*present == 0) return {};
-  auto windows = std::make_unique<Windows>();
+  const auto head = ReadHead(in, kHasSample | kHasLabels);
+  if (!head) return tl::unexpected(head.error());
+  if (head->bits == 0) return {};
+  auto read = std::make_unique<Instance>();
   for (size_t i = 0; i < kResourceCount; ++i) {
-    if ((*present >> i & 1) == 0) continue;
-    auto window = estimators::MemoryPeakWindow::Restore(in);
+    if (!head->Has(i)) continue;
+    auto window = estimators::MemoryPeakWindow::Restore(in, head->format);
     if (!window) return tl::unexpected(std::move(window.error()));
-    (*windows)[i] = std::make_unique<estimators::MemoryPeakWindow>(*window);
+    read->windows[i] = std::make_unique<estimators::MemoryPeakWindow>(*window);
+  }
+  if ((head->bits & kHasSample) != 0) {
+    read->has_sample = true;
+    read->last_sample = estimators::RestoreTime(in);
+  }
+  if ((head->bits & kHasLabels) != 0) read->labels = in.Fixed64();
+  if (in.failed()) {
+    return Fail(ErrorCode::kInvalidArgument, "saved history of a pod's container: it is cut");
   }
   if (instance >= instances_.size()) instances_.resize(instance + 1);
-  instances_[instance] = std::move(windows);
+  instances_[instance] = std::move(read);
   return {};
 }
 
 Result<void> RequestHistory::MergeSaved(uint32_t container, ByteReader& in) {
-  auto added = ReadHistories(in);
+  auto added = ReadContainer(in, *ProfileOf(container));
   if (!added) return tl::unexpected(std::move(added.error()));
-  if (Present(*added) == 0) return {};
-  if (container >= containers_.size()) containers_.resize(container + 1);
-  if (!containers_[container]) containers_[container] = std::make_unique<Histories>();
-  Histories& kept = *containers_[container];
-  // Layout and half-life are equal: only weights too large can keep two histograms apart. All are
-  // looked at before the first is merged.
+  Container& kept = At(container);
+  // Merging stops at the first pair that cannot be added up: all are looked at before.
   for (size_t i = 0; i < kResourceCount; ++i) {
-    if (!kept[i] || !(*added)[i]) continue;
-    const double total = kept[i]->histogram.TotalWeight() + (*added)[i]->histogram.TotalWeight();
-    if (!(total <= estimators::DecayingHistogram::kMaxTotalWeight)) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  "saved history: its weights are too large to be added to those that are there");
-    }
+    if (!kept.tracks[i] || !added->tracks[i]) continue;
+    if (auto good = kept.tracks[i]->CanMerge(*added->tracks[i]); !good) return good;
   }
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    auto& history = (*added)[i];
-    if (!history) continue;
-    if (!kept[i]) {
-      kept[i] = std::move(history);
-      continue;
-    }
-    if (auto merged = kept[i]->histogram.Merge(history->histogram); !merged) return merged;
-    kept[i]->minutes.Merge(history->minutes);
-  }
-  return {};
+  return MergeTracks(*added, kept);
 }
 
 }  // namespace tidemark::engine

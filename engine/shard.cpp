@@ -1,10 +1,12 @@
 #include "engine/shard.h"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "engine/advisor.h"
 #include "engine/checkpoint_block.h"
 #include "model/byte_codec.h"
 #include "workloads/identity.h"
@@ -29,7 +31,7 @@ Shard::Shard(size_t number, const ShardCommons& commons)
       addressing_(commons.addressing),
       pool_(commons.pool),
       counters_(commons.counters),
-      history_(commons.options),
+      history_(commons.options.profiles),
       context_{addressing_.sources, history_, commons.budget, counters_, commons.known, number} {
   context_.refuse_late = commons.options.refuse_late;
   context_.source_counts.resize(addressing_.sources.size());
@@ -273,7 +275,7 @@ void Shard::Refresh(Resident& resident, int64_t elapsed_ms, std::vector<AgeingRe
   }
   const bool falls_silent = before_ms <= workloads::kMaxGapMs && silent_ms > workloads::kMaxGapMs;
   if (state.dirty() || falls_silent || !resident.block) {
-    resident.block = Render(state, silent_ms);
+    resident.block = Render(state, silent_ms, resident.block.get());
   }
 }
 
@@ -345,16 +347,56 @@ void Shard::Clear() {
 }
 
 std::shared_ptr<const NamespaceBlock> Shard::Render(workloads::NamespaceState& state,
-                                                    int64_t silent_ms) const {
+                                                    int64_t silent_ms,
+                                                    const NamespaceBlock* before) {
   auto block = std::make_shared<NamespaceBlock>();
   block->cluster = state.cluster();
   block->name_space = state.name();
   block->event_time_ms = state.event_time_ms();
-  for (const workloads::WorkloadView& workload : state.View(block->event_time_ms + silent_ms)) {
-    WorkloadAdvice advice = history_.Advise(workload);
-    if (!advice.containers.empty()) block->workloads.push_back(std::move(advice));
-  }
+  block->profiles = history_.profiles();
+  const auto views = state.View(block->event_time_ms + silent_ms);
+  block->workloads = Advisor(history_, views, block->event_time_ms, counters_).Advise(before);
   return block;
+}
+
+void Shard::SetProfiles(const ProfileSetPtr& profiles) {
+  history_.SetProfiles(profiles);
+  for (Resident& resident : residents_) {
+    if (!resident.state) continue;
+    resident.state->TellContainers();
+    resident.block.reset();  // shown anew by the next page
+  }
+}
+
+void Shard::RestartAsVpa(int64_t now_ms, uint64_t number) {
+  const estimators::Time now{std::chrono::milliseconds(now_ms)};
+  for (Resident& resident : residents_) {
+    if (!resident.state || number <= resident.restored_number) continue;
+    resident.state->ForEachPodContainer([&](uint32_t container, uint32_t instance) {
+      history_.ForgetRunningPeaks(container, instance, now);
+    });
+    resident.state->ForEachContainer([&](const auto& /*workload*/, auto /*name*/,
+                                         const workloads::WorkloadContainer& container) {
+      history_.GoThroughCheckpoint(container.index);
+    });
+    resident.block.reset();
+  }
+  Reached(number);
+}
+
+void Shard::ExplainRequests(std::string_view name_space, std::string_view workload_type,
+                            std::string_view workload, std::vector<WorkloadExplanation>& out) {
+  for (const Resident& resident : residents_) {
+    if (!resident.state || resident.state->name() != name_space) continue;
+    workloads::NamespaceState& state = *resident.state;
+    // Looking takes nothing away from what the next page has to show.
+    const auto views = state.Peek(state.event_time_ms() + resident.silent_ms);
+    for (size_t i = 0; i < views.size(); ++i) {
+      if (views[i].id->workload_type != workload_type || views[i].id->workload != workload)
+        continue;
+      out.push_back(Advisor(history_, views, state.event_time_ms(), counters_).Explain(i));
+    }
+  }
 }
 
 void Shard::Explain(std::string_view name_space, std::string_view workload,

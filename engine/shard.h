@@ -123,6 +123,13 @@ class Shard {
   /// A record that was not a batch has been applied.
   void Reached(uint64_t number) { last_number_ = std::max(last_number_, number); }
   const RequestHistory& history() const { return history_; }
+  /// From the next batch on all is estimated by these.
+  void SetProfiles(const ProfileSetPtr& profiles);
+  /// What strict profiles forget when the daemon is restarted (RequestHistory).
+  void RestartAsVpa(int64_t now_ms, uint64_t number);
+  /// How the requests of a workload came about; appended where there is one.
+  void ExplainRequests(std::string_view name_space, std::string_view workload_type,
+                       std::string_view workload, std::vector<WorkloadExplanation>& out);
   /// All namespaces, in the order of their places.
   template <class Visit>
   void ForEachNamespace(Visit visit) const {
@@ -163,8 +170,8 @@ class Shard {
   void Drop(uint32_t place);
   /// Brings the block of a namespace up to date; what it has to give up is appended to `due`.
   void Refresh(Resident& resident, int64_t elapsed_ms, std::vector<AgeingRecord>& due);
-  std::shared_ptr<const NamespaceBlock> Render(workloads::NamespaceState& state,
-                                               int64_t silent_ms) const;
+  std::shared_ptr<const NamespaceBlock> Render(workloads::NamespaceState& state, int64_t silent_ms,
+                                               const NamespaceBlock* before);
 
   const size_t max_batches_;
   const Addressing& addressing_;

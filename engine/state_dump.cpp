@@ -54,16 +54,16 @@ void DumpNamespace(const workloads::NamespaceState& state, const RequestHistory&
   state.ForEachContainer([&](const workloads::Workload& workload, std::string_view container,
                              const workloads::WorkloadContainer& known) {
     for (const Resource resource : kAllResources) {
-      const auto* const histogram = history.HistogramOf(known.index, resource);
-      if (histogram == nullptr) continue;
+      const UsageTrack* const track = history.TrackOf(known.index, resource);
+      if (track == nullptr) continue;
+      const UsageTrack::Reading reading = track->Read();
       json::object line{{"cluster", state.cluster()},
                         {"namespace", state.name()},
                         {"workload_type", workload.id.workload_type},
                         {"workload", workload.id.workload},
                         {"container", container},
                         {"resource", ResourceName(resource)}};
-      for (auto& [key, value] :
-           HistoryLine(*histogram, *history.MinutesOf(known.index, resource))) {
+      for (auto& [key, value] : HistoryLine(reading.histogram(), reading.minutes)) {
         line[key] = value;
       }
       line["first_minute_ms"] = Milliseconds(known.first_ms[static_cast<size_t>(resource)]);

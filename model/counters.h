@@ -91,6 +91,7 @@ struct EngineCounters {
   /// Minutes that a merged past reaches over: the live ones do not count.
   Counter usage_minutes_before_past{};
   Counter overload_refusals{};  ///< batches refused because a queue was full
+  Counter estimates{};          ///< requests of one resource of one container worked out anew
   Counter ticks{};
   Counter internal_errors{};
   TimestampGauge last_tick_ms{};

@@ -18,6 +18,15 @@ void NamespaceState::ForEachContainer(
   }
 }
 
+void NamespaceState::ForEachPodContainer(
+    const std::function<void(uint32_t, uint32_t)>& visit) const {
+  for (const auto& [name, pod] : pods_) {
+    for (const auto& [container_name, container] : pod->containers) {
+      visit(container.container, container.index);
+    }
+  }
+}
+
 std::optional<std::array<int64_t, kResourceCount>> NamespaceState::FirstMinutes(
     const PastContainer& of) const {
   const auto workload = workloads_.find({std::string(of.workload_type), std::string(of.workload)});

@@ -45,6 +45,8 @@ struct WorkloadView {
   size_t containers_in_pod = 1;           ///< of the newest pod; at least 1
   std::vector<ContainerView> containers;  ///< sorted by name; without kPodSum
   std::optional<uint32_t> pod_sum;        ///< ShardContext::containers of kPodSum
+  /// Of the newest pod, for selectors (ProfileSubject::pod_labels).
+  std::string_view pod_labels;
 };
 
 class NamespaceState {
@@ -119,12 +121,17 @@ class NamespaceState {
   /// limits, replicas) is shown as of `as_of_ms`, at least the event time. Views live until the
   /// next Apply.
   std::vector<WorkloadView> View(int64_t as_of_ms);
+  /// The same; dirty() stays as it is.
+  std::vector<WorkloadView> Peek(int64_t as_of_ms) const;
   /// Appends a status for each workload, and each unresolved pod, of that name.
   void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
 
   /// All containers of exported workloads, in order.
   void ForEachContainer(const std::function<void(const Workload&, std::string_view,
                                                  const WorkloadContainer&)>& visit) const;
+  /// All containers of pods: ShardContext::containers and ShardContext::instances of each.
+  void ForEachPodContainer(
+      const std::function<void(uint32_t container, uint32_t instance)>& visit) const;
   /// WorkloadContainer::first_ms of the container that a past is of; nullopt when there is none.
   std::optional<std::array<int64_t, kResourceCount>> FirstMinutes(const PastContainer& of) const;
   /// Whether usage of the container is known from before the end of this past.

@@ -48,6 +48,10 @@ struct NamespaceState::PodsOfWorkload {
 
 std::vector<WorkloadView> NamespaceState::View(int64_t as_of_ms) {
   dirty_ = false;
+  return Peek(as_of_ms);
+}
+
+std::vector<WorkloadView> NamespaceState::Peek(int64_t as_of_ms) const {
   as_of_ms = std::max(as_of_ms, event_time_ms_);
   std::unordered_map<const Workload*, PodsOfWorkload> pods_of;
   for (const auto& [name, pod] : pods_) {

@@ -51,7 +51,7 @@ struct Commons {
 /// What one thread has.
 struct Shard {
   explicit Shard(Commons& commons)
-      : history(commons.options),
+      : history(commons.options.profiles),
         context{commons.sources, history, commons.budget, commons.counters, commons.known} {
     context.source_counts.resize(commons.sources.size());
   }

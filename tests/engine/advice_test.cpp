@@ -1,5 +1,6 @@
 // From samples to advice: what a workload should request, next to what it requests now.
 #include "tests/engine/feed.h"
+#include "tests/engine/profiles.h"
 
 using namespace tidemark;
 using namespace tidemark::testing;
@@ -272,7 +273,8 @@ TEST_CASE("the cluster label is part of every identity", "[engine][advice]") {
 TEST_CASE("the minimum of a pod is split over its containers and shown beside the model value",
           "[engine][advice]") {
   engine::Options options;
-  options.estimation[0].pod_minimum = 0.1;
+  options.profiles = OneProfile(
+      Preset::kTidemark, [](Profile& profile) { profile.rule(Resource::kCpu).pod_minimum = 0.1; });
   Bench bench(options);
   bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
   for (int i = 0; i <= 8; ++i) {

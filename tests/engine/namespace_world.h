@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/advisor.h"
 #include "engine/request_history.h"
 #include "tests/engine/random_traffic.h"
 #include "workloads/namespace_state.h"
@@ -31,7 +32,7 @@ struct NamespaceWorld {
                           const std::vector<workloads::Source>& extra = {})
       : options(with),
         sources(extra),
-        history(options),
+        history(options.profiles),
         budget(options.max_series),
         context{sources, history, budget, counters, known} {
     context.refuse_late = options.refuse_late;
@@ -107,22 +108,27 @@ struct NamespaceWorld {
   std::vector<uint16_t> OwnMapping() const { return MappingFrom(sources); }
 
   /// Everything the namespace shows, every bit of it.
-  std::string Shown() const {
+  std::string Shown() {
     std::string text;
     const auto add = [&text](const char* what, const std::optional<double>& value) {
       text += value ? fmt::format(" {}={:a}", what, *value) : fmt::format(" {}=-", what);
     };
-    for (const workloads::WorkloadView& view : state->View(state->event_time_ms())) {
-      const WorkloadAdvice advice = history.Advise(view);
+    const auto views = state->View(state->event_time_ms());
+    engine::RequestHistory& all = history;
+    for (const WorkloadAdvice& advice :
+         engine::Advisor(all, views, state->event_time_ms(), counters).Advise(nullptr)) {
       text += fmt::format("{}/{} replicas={:a} last={} containers={}\n", advice.id.workload_type,
                           advice.id.workload, advice.replicas, advice.last_sample_ms,
-                          view.containers_in_pod);
+                          advice.containers_in_pod);
       for (const ContainerAdvice& container : advice.containers) {
         for (const ResourceAdvice& of : container.resources) {
           text += fmt::format("  {} {}:", container.container, ResourceName(of.resource));
           add("request", of.current_request);
           add("limit", of.current_limit);
           add("model", of.model_request);
+          add("lower", of.lower_bound);
+          add("upper", of.upper_bound);
+          add("original", of.original_request);
           add("recommended", of.recommended_request);
           add("days", of.confidence_days);
           add("reclaimable", of.reclaimable);
@@ -130,7 +136,7 @@ struct NamespaceWorld {
         }
       }
       std::vector<WorkloadStatus> statuses;
-      state->Explain(view.id->workload, statuses);
+      state->Explain(advice.id.workload, statuses);
       for (const WorkloadStatus& status : statuses) {
         text += fmt::format("  {}/{} {}", status.workload_type, status.workload,
                             status.has_recommendation);

@@ -4,6 +4,7 @@
 
 #include "tests/catch.h"
 #include "tests/engine/namespace_world.h"
+#include "tests/engine/profiles.h"
 #include "workloads/past.h"
 
 using namespace tidemark;
@@ -194,7 +195,7 @@ TEST_CASE("a changed half-life holds from the newest minute on", "[engine][state
   Run(a, traffic, 600);
   const std::string before = a.Shown();
   engine::Options options;
-  for (auto& estimation : options.estimation) estimation.half_life_ms = 6 * 3'600'000LL;
+  options.profiles = EveryRule([](ResourceRule& rule) { rule.half_life_ms = 6 * 3'600'000LL; });
   NamespaceWorld b(options);
   REQUIRE(b.Restore(a.Saved(), a.OwnMapping()));
   CHECK(b.Shown() == before);
@@ -206,10 +207,10 @@ TEST_CASE("a changed half-life holds from the newest minute on", "[engine][state
   CHECK(c.counters.internal_errors == 0);
 
   engine::Options other;  // says nothing of what has been
-  for (auto& estimation : other.estimation) {
-    estimation.percentile = 0.5;
-    estimation.margin_ratio = 0;
-  }
+  other.profiles = EveryRule([](ResourceRule& rule) {
+    rule.percentile = 0.5;
+    rule.margin_ratio = 0;
+  });
   NamespaceWorld d(other);
   REQUIRE(d.Restore(a.Saved(), a.OwnMapping()));
   CHECK(d.Saved() == a.Saved());

@@ -1,0 +1,234 @@
+#include "engine/request_steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "estimators/amount.h"
+#include "estimators/request_estimator.h"
+
+namespace tidemark::engine {
+namespace {
+
+using estimators::RequestBases;
+using estimators::RequestEstimate;
+using estimators::RequestPolicy;
+
+constexpr double kEnoughDays = 1;  // for a pool that is both static and dynamic
+
+int64_t WholeAmount(double value, double amounts) {
+  return estimators::AmountFromDouble(std::round(value * amounts));
+}
+
+/// In units of `interval`.
+double ConfidenceOf(const RequestInputs& inputs, std::chrono::nanoseconds interval) {
+  const estimators::SampleSpan& own = inputs.usage->minutes;
+  const double own_confidence = estimators::Confidence(own, interval);
+  if (inputs.profile->strict) {
+    return inputs.cpu_minutes ? estimators::Confidence(*inputs.cpu_minutes, interval) : 0;
+  }
+  // How many of the minutes between the first and the last have a value says how much is behind a
+  // mean usage, but little about a peak: the minutes of CPU count where there are more of them,
+  // within the time that memory itself was seen.
+  if (inputs.resource != Resource::kMemory || !inputs.cpu_minutes || own.Count() == 0) {
+    return own_confidence;
+  }
+  const double seen = static_cast<double>((*own.Last() - *own.First()).count()) /
+                      static_cast<double>(interval.count());
+  return std::max(own_confidence,
+                  std::min(estimators::Confidence(*inputs.cpu_minutes, interval), seen));
+}
+
+/// What the histogram says: the three percentiles of the rule.
+RequestBases BasesOf(const RequestInputs& inputs) {
+  if (inputs.usage == nullptr) return {};
+  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
+  const std::array points = {rule.lower_percentile, rule.percentile, rule.upper_percentile};
+  std::array<double, 3> found{};
+  inputs.usage->histogram().Percentiles(points, found);
+  return {.target = found[1], .lower = found[0], .upper = found[2]};
+}
+
+RequestPolicy PolicyOf(const RequestInputs& inputs, double amounts) {
+  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
+  RequestPolicy policy;
+  policy.margin_ratio = rule.margin_ratio;
+  policy.expansion_factor = rule.expansion_factor;
+  policy.minimum = estimators::ShareOfMinimum(WholeAmount(rule.pod_minimum, amounts),
+                                              std::max<size_t>(inputs.containers, 1));
+  policy.floor = WholeAmount(rule.floor, amounts);
+  if (rule.ceiling) policy.ceiling = WholeAmount(*rule.ceiling, amounts);
+  policy.rounding = std::max<int64_t>(1, WholeAmount(rule.rounding, amounts));
+  policy.as_vpa = inputs.profile->strict;
+  return policy;
+}
+
+/// Collects steps with the value after each.
+class Steps {
+ public:
+  Steps(std::vector<ExplanationStep>* out, double amounts) : out_(out), amounts_(amounts) {}
+
+  void Add(std::string_view name, double value, bool changed, std::string what) {
+    if (out_ != nullptr) out_->push_back({name, value, changed, std::move(what)});
+  }
+  void AddAmount(std::string_view name, int64_t amount, bool changed, std::string what) {
+    Add(name, static_cast<double>(amount) / amounts_, changed, std::move(what));
+  }
+  explicit operator bool() const { return out_ != nullptr; }
+
+ private:
+  std::vector<ExplanationStep>* const out_;
+  const double amounts_;
+};
+
+void AddModelSteps(const RequestInputs& inputs, const RequestBases& histogram,
+                   const RequestBases& model, Steps& steps) {
+  if (!steps) return;
+  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
+  steps.Add("percentile", histogram.target, true,
+            fmt::format("percentile {:g} of {} samples", rule.percentile * 100,
+                        inputs.usage == nullptr ? 0 : inputs.usage->minutes.Count()));
+  double value = histogram.target;
+  if (inputs.share) {
+    value *= *inputs.share;
+    steps.Add("split", value, true,
+              fmt::format("{:.1f} % of the pod's sum, {}", *inputs.share * 100,
+                          inputs.share_by_request ? "by the containers' requests"
+                                                  : "in equal parts: not all requests are known"));
+  }
+  steps.Add("kills", model.target, model.target > value,
+            fmt::format("{} kills for memory ask for at least {:.0f}", inputs.kills,
+                        inputs.kills_needed));
+}
+
+void AddBoundSteps(const RequestInputs& inputs, const RequestPolicy& policy,
+                   const RequestEstimate& estimate, double amounts, Steps& steps) {
+  if (!steps) return;
+  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
+  const auto unit = [amounts](int64_t amount) { return static_cast<double>(amount) / amounts; };
+  steps.AddAmount("margin", estimate.with_margin, estimate.with_margin != estimate.model_amount,
+                  fmt::format("+ {:g} %", rule.margin_ratio * 100));
+  steps.AddAmount("expansion", estimate.expanded, estimate.expanded != estimate.with_margin,
+                  fmt::format("x {:g}", rule.expansion_factor));
+  int64_t value = std::max(estimate.expanded, policy.minimum);
+  steps.AddAmount("pod_minimum", value, estimate.minimum_applied,
+                  fmt::format("at least {:g}: {:g} of a pod, shared by {}", unit(policy.minimum),
+                              rule.pod_minimum, inputs.containers));
+  value = std::max(value, policy.floor);
+  steps.AddAmount("floor", value, estimate.floor_applied, fmt::format("at least {:g}", rule.floor));
+  const int64_t over = value % policy.rounding;
+  if (over != 0) value += policy.rounding - over;
+  steps.AddAmount("rounding", value, estimate.rounded,
+                  fmt::format("up to a multiple of {:g}", rule.rounding));
+  steps.AddAmount("ceiling", estimate.recommended_amount, estimate.ceiling_applied,
+                  rule.ceiling ? fmt::format("at most {:g}", *rule.ceiling) : "none");
+}
+
+void MarkEstimate(const RequestEstimate& estimate, ResourceAdvice& advice) {
+  if (estimate.minimum_applied) advice.Mark(AdviceMark::kPodMinimum);
+  if (estimate.floor_applied) advice.Mark(AdviceMark::kFloor);
+  if (estimate.ceiling_applied) advice.Mark(AdviceMark::kCeiling);
+  if (estimate.rounded) advice.Mark(AdviceMark::kRounded);
+}
+
+/// The original request times the pool's ratio, within the rule's bounds.
+void RecommendStatic(const RequestInputs& inputs, double amounts, ResourceAdvice& advice,
+                     Steps& steps) {
+  advice.recommended_request.reset();
+  advice.marks &= static_cast<uint16_t>(
+      ~(static_cast<uint16_t>(AdviceMark::kPodMinimum) | static_cast<uint16_t>(AdviceMark::kFloor) |
+        static_cast<uint16_t>(AdviceMark::kCeiling) | static_cast<uint16_t>(AdviceMark::kRounded)));
+  advice.Mark(AdviceMark::kStatic);
+  if (!inputs.original_request) {
+    advice.Mark(AdviceMark::kNoOriginal);
+    return;
+  }
+  const double ratio = inputs.profile->rule(inputs.resource).static_ratio;
+  RequestPolicy policy = PolicyOf(inputs, amounts);
+  policy.margin_ratio = 0;
+  policy.expansion_factor = 1;
+  policy.minimum = 0;
+  policy.as_vpa = false;
+  // The ratio is a decimal fraction; a thousandth of an amount is no amount lost.
+  const double wanted = *inputs.original_request * ratio + 1e-3 / amounts;
+  const RequestEstimate estimate =
+      estimators::EstimateRequest({wanted, wanted, wanted}, policy, amounts);
+  advice.recommended_request = static_cast<double>(estimate.recommended_amount) / amounts;
+  MarkEstimate(estimate, advice);
+  steps.Add("static_ratio", *advice.recommended_request, true,
+            fmt::format("the original request of {:g} x {:g}", *inputs.original_request, ratio));
+}
+
+}  // namespace
+
+double AmountsPerUnit(Resource resource) {
+  const bool bytes = resource == Resource::kMemory || resource == Resource::kGpuMemory;
+  return bytes ? 1.0 : 1000.0;
+}
+
+void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
+                    std::vector<ExplanationStep>* out) {
+  const Profile& profile = *inputs.profile;
+  const ResourceRule& rule = profile.rule(inputs.resource);
+  const double amounts = AmountsPerUnit(inputs.resource);
+  Steps steps(out, amounts);
+  advice.original_request = inputs.original_request;
+  if (!rule.enabled) return;
+  const bool has_usage =
+      inputs.usage != nullptr && (profile.strict || !inputs.usage->histogram().IsEmpty());
+  // VPA recommends its minimum for a container of which it knows no usage.
+  const bool as_vpa =
+      profile.strict && (inputs.resource == Resource::kCpu || inputs.resource == Resource::kMemory);
+  if (has_usage || as_vpa || inputs.kills_needed > 0) {
+    const RequestBases histogram = BasesOf(inputs);
+    const double share = inputs.share.value_or(1);
+    const auto lifted = [&](double base) { return std::max(base * share, inputs.kills_needed); };
+    const RequestBases model = {lifted(histogram.target), lifted(histogram.lower),
+                                lifted(histogram.upper)};
+    RequestPolicy policy = PolicyOf(inputs, amounts);
+    if (inputs.usage != nullptr || as_vpa) {
+      const std::chrono::milliseconds interval(rule.confidence_interval_ms);
+      RequestInputs none = inputs;
+      const UsageTrack::Reading nothing;
+      if (none.usage == nullptr) none.usage = &nothing;
+      policy.confidence = ConfidenceOf(none, interval);
+      advice.confidence_days = ConfidenceOf(none, std::chrono::hours(24));
+      advice.samples = none.usage->minutes.Count();
+    }
+    const RequestEstimate estimate = estimators::EstimateRequest(model, policy, amounts);
+    advice.model_request = static_cast<double>(estimate.model_amount) / amounts;
+    advice.recommended_request = static_cast<double>(estimate.recommended_amount) / amounts;
+    advice.lower_bound = static_cast<double>(estimate.lower_bound) / amounts;
+    if (estimate.upper_bound) {
+      advice.upper_bound = static_cast<double>(*estimate.upper_bound) / amounts;
+    } else {
+      advice.Mark(AdviceMark::kNoUpperBound);
+    }
+    MarkEstimate(estimate, advice);
+    advice.kills = inputs.kills;
+    if (model.target > histogram.target * share) advice.Mark(AdviceMark::kKills);
+    if (!has_usage && !as_vpa) advice.Mark(AdviceMark::kOnlyKills);
+    if (inputs.usage != nullptr && inputs.usage->is_earlier) advice.Mark(AdviceMark::kEarlierRule);
+    if (inputs.share) {
+      advice.Mark(inputs.share_by_request ? AdviceMark::kSharedByRequest
+                                          : AdviceMark::kSharedEqually);
+    }
+    AddModelSteps(inputs, histogram, model, steps);
+    AddBoundSteps(inputs, policy, estimate, amounts, steps);
+  }
+  const bool too_young = !advice.recommended_request || advice.confidence_days < kEnoughDays;
+  switch (profile.mode) {
+    case PoolMode::kDynamic: break;
+    case PoolMode::kOff: advice.recommended_request.reset(); break;
+    case PoolMode::kStatic: RecommendStatic(inputs, amounts, advice, steps); break;
+    case PoolMode::kStaticAndDynamic:
+      if (too_young && inputs.original_request) RecommendStatic(inputs, amounts, advice, steps);
+      break;
+  }
+}
+
+}  // namespace tidemark::engine

@@ -1,0 +1,46 @@
+#pragma once
+// From what is known of the usage to the request to set, step by step.
+//
+// percentile (or kills, where they ask for more) -> margin -> expansion -> share of the pod's
+// minimum -> floor -> rounded up -> ceiling; or, in static pools, the original request times a
+// ratio. Pure functions.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/usage_track.h"
+#include "estimators/confidence.h"
+#include "model/explanation.h"
+#include "model/profile.h"
+#include "model/snapshot.h"
+
+namespace tidemark::engine {
+
+/// What is known of one resource of one container. Amounts are in the resource's unit.
+struct RequestInputs {
+  const Profile* profile = nullptr;
+  Resource resource = Resource::kCpu;
+  const UsageTrack::Reading* usage = nullptr;  ///< null: none
+  /// Of the container's CPU. VPA counts no others, and for a level that is told every few minutes
+  /// they say more of how long it has been seen than its own.
+  std::optional<estimators::SampleSpan> cpu_minutes;
+  double kills_needed = 0;  ///< what kills ask for at least
+  uint32_t kills = 0;
+  size_t containers = 1;  ///< that share the pod's minimum
+  /// Level pod: of the pod's sum this part is the container's.
+  std::optional<double> share;
+  bool share_by_request = false;
+  std::optional<double> original_request;
+};
+
+/// Fills what the inputs say into `advice`: model and recommended request, bounds, confidence,
+/// marks; nothing else of it. Appends the steps to `steps` unless null.
+void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
+                    std::vector<ExplanationStep>* steps = nullptr);
+
+/// Whole amounts per unit, as Kubernetes counts: 1000 for cores (and parts of a GPU), 1 for bytes.
+double AmountsPerUnit(Resource resource);
+
+}  // namespace tidemark::engine

@@ -1,0 +1,115 @@
+#pragma once
+// What is known of one resource of one container of a workload: its decayed histogram, and what the
+// rule of its profile says of how samples go into it.
+//
+// When the rule changes, what was learnt goes on as far as it can: a new half-life decays it from
+// now on, new buckets take it over at their upper edges. Where the samples themselves become others
+// (another kind, weight rule, or strictness) the track starts fresh, and what was there before
+// answers until the new has kFreshAfter of samples.
+//
+// VPA keeps samples of pods apart by their labels and merges them when it is asked; a strict track
+// does the same, so that the same sums come out.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/layout_pool.h"
+#include "estimators/confidence.h"
+#include "estimators/decaying_histogram.h"
+#include "estimators/event_time.h"
+#include "model/byte_codec.h"
+#include "model/profile.h"
+#include "model/result.h"
+
+namespace tidemark::engine {
+
+/// Samples and the histogram they went into.
+struct History {
+  estimators::DecayingHistogram histogram;
+  estimators::SampleSpan minutes;
+};
+
+/// What samples are made by: of different kinds they cannot go into one histogram.
+struct SamplingKind {
+  SampleKind samples = SampleKind::kEveryMinute;
+  WeightRule weight = WeightRule::kConstant;
+  bool strict = false;
+
+  friend bool operator==(const SamplingKind&, const SamplingKind&) = default;
+};
+
+/// Not thread-safe. The pool must outlive it.
+class UsageTrack {
+ public:
+  /// How long the samples of a fresh track must span before it answers.
+  static constexpr auto kFreshAfter = std::chrono::hours(24);
+
+  UsageTrack(const Profile& profile, Resource resource, LayoutPool& layouts);
+
+  /// The profile has become this one.
+  void Adapt(const Profile& profile, Resource resource, LayoutPool& layouts);
+
+  /// Where samples of a pod with these labels go.
+  History& For(uint64_t labels);
+  /// A sample has gone in: ends the time of the earlier track when this one is old enough.
+  void HasGrown();
+
+  /// What answers: one history, or the merged copy of several.
+  struct Reading {
+    estimators::SampleSpan minutes;
+    bool is_earlier = false;  ///< of the rule before
+    const estimators::DecayingHistogram* one = nullptr;
+    std::optional<estimators::DecayingHistogram> merged;
+
+    const estimators::DecayingHistogram& histogram() const { return merged ? *merged : *one; }
+  };
+  /// Valid until the next change.
+  Reading Read() const;
+
+  /// Takes over what another track learnt that is adapted to the same profile; of another kind of
+  /// samples only when nothing is here. kInvalidArgument and nothing changed when it cannot be
+  /// added up.
+  Result<void> Merge(UsageTrack& from);
+  /// Whether Merge would.
+  Result<void> CanMerge(const UsageTrack& from) const;
+
+  /// VPA's restart: everything becomes what its checkpoint keeps of it.
+  void GoThroughCheckpoint();
+
+  /// Drops the histories by labels whose last sample is older than `before` (VPA's garbage
+  /// collection of aggregates).
+  void Collect(estimators::Time before);
+
+  /// Whether samples of the present rule span so long.
+  bool Spans(std::chrono::nanoseconds time) const;
+
+  const SamplingKind& kind() const { return kind_; }
+  const History& own() const { return own_; }
+  size_t MemoryBytes() const;
+
+  void Save(ByteWriter& out) const;
+  static Result<UsageTrack> Restore(ByteReader& in, LayoutPool& layouts);
+  /// A track as the first format kept it: VPA's layouts, constant weights.
+  static Result<UsageTrack> RestoreFirstFormat(ByteReader& in, Resource resource,
+                                               LayoutPool& layouts);
+
+ private:
+  UsageTrack(SamplingKind kind, BucketLayout layout, History own);
+  static Result<UsageTrack> Restore(ByteReader& in, LayoutPool& layouts, uint8_t allowed);
+  bool IsAlike(const UsageTrack& other) const;
+  History Empty() const;
+  bool IsEmpty() const;
+  void MakeEarlier();
+
+  SamplingKind kind_;
+  BucketLayout layout_;
+  History own_;  // strict: what a checkpoint brought
+  std::vector<std::pair<uint64_t, std::unique_ptr<History>>> by_labels_;  // strict, sorted
+  std::unique_ptr<UsageTrack> earlier_;
+};
+
+}  // namespace tidemark::engine
