@@ -145,11 +145,12 @@ ResourceAdvice RequestHistory::Advise(Resource resource, const History* history,
     const EstimationOptions& options = options_.estimation[slot];
     const double amounts = AmountsPerUnit(resource);
     const estimators::RequestPolicy policy{
-        .percentile = options.percentile,
         .margin_ratio = options.margin_ratio,
-        .pod_minimum = estimators::AmountFromDouble(options.pod_minimum * amounts)};
+        .minimum =
+            estimators::ShareOfMinimum(estimators::AmountFromDouble(options.pod_minimum * amounts),
+                                       workload.containers_in_pod)};
     const estimators::RequestEstimate estimate = estimators::EstimateRequest(
-        history->histogram, policy, amounts, workload.containers_in_pod);
+        {.target = history->histogram.Percentile(options.percentile)}, policy, amounts);
     advice.model_request = static_cast<double>(estimate.model_amount) / amounts;
     advice.recommended_request = static_cast<double>(estimate.recommended_amount) / amounts;
     advice.confidence_days = ConfidenceDays(resource, *history, cpu);

@@ -9,6 +9,16 @@ namespace {
 
 constexpr uint8_t kAllPresent = (1U << kResourceCount) - 1;
 
+/// Set beside them since histograms and windows are in their second format.
+constexpr uint8_t kSecondFormat = 0x80;
+static_assert(estimators::DecayingHistogram::kSavedFormat == 2);
+static_assert(estimators::MemoryPeakWindow::kSavedFormat == 2);
+
+struct Head {
+  uint8_t present = 0;
+  int format = 1;
+};
+
 /// A bit for each resource of which there is something.
 template <class Slots>
 uint8_t Present(const Slots& slots) {
@@ -19,11 +29,12 @@ uint8_t Present(const Slots& slots) {
   return bits;
 }
 
-/// Reads what Present made; kInvalidArgument when it is cut or names resources that there are none
-/// of.
-Result<uint8_t> ReadPresent(ByteReader& in) {
+/// Reads what Present made, with or without kSecondFormat; kInvalidArgument when it is cut or names
+/// resources that there are none of.
+Result<Head> ReadPresent(ByteReader& in) {
   const uint8_t bits = in.Byte();
-  if (!in.failed() && bits <= kAllPresent) return bits;
+  const auto present = static_cast<uint8_t>(bits & ~kSecondFormat);
+  if (!in.failed() && present <= kAllPresent) return Head{present, present == bits ? 1 : 2};
   return Fail(ErrorCode::kInvalidArgument,
               "saved history: it is cut or names a resource that is not known");
 }
@@ -36,7 +47,7 @@ void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
     return;
   }
   const Histories& histories = *containers_[container];
-  out.Byte(Present(histories));
+  out.Byte(Present(histories) | kSecondFormat);
   for (const auto& history : histories) {
     if (!history) continue;
     history->histogram.Save(out);
@@ -50,20 +61,20 @@ void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
     return;
   }
   const Windows& windows = *instances_[instance];
-  out.Byte(Present(windows));
+  out.Byte(Present(windows) | kSecondFormat);
   for (const auto& window : windows) {
     if (window) window->Save(out);
   }
 }
 
 Result<RequestHistory::Histories> RequestHistory::ReadHistories(ByteReader& in) const {
-  const auto present = ReadPresent(in);
-  if (!present) return tl::unexpected(present.error());
+  const auto head = ReadPresent(in);
+  if (!head) return tl::unexpected(head.error());
   Histories histories;
   for (const Resource resource : kAllResources) {
     const auto slot = static_cast<size_t>(resource);
-    if ((*present >> slot & 1) == 0) continue;
-    auto histogram = estimators::DecayingHistogram::Restore(&LayoutOf(resource), in);
+    if ((head->present >> slot & 1) == 0) continue;
+    auto histogram = estimators::DecayingHistogram::Restore(&LayoutOf(resource), in, head->format);
     if (!histogram) return tl::unexpected(std::move(histogram.error()));
     auto minutes = estimators::SampleSpan::Restore(in);
     if (!minutes) return tl::unexpected(std::move(minutes.error()));
@@ -87,13 +98,13 @@ Result<void> RequestHistory::RestoreContainer(uint32_t container, ByteReader& in
 }
 
 Result<void> RequestHistory::RestoreInstance(uint32_t instance, ByteReader& in) {
-  const auto present = ReadPresent(in);
-  if (!present) return tl::unexpected(present.error());
-  if (*present == 0) return {};
+  const auto head = ReadPresent(in);
+  if (!head) return tl::unexpected(head.error());
+  if (head->present == 0) return {};
   auto windows = std::make_unique<Windows>();
   for (size_t i = 0; i < kResourceCount; ++i) {
-    if ((*present >> i & 1) == 0) continue;
-    auto window = estimators::MemoryPeakWindow::Restore(in);
+    if ((head->present >> i & 1) == 0) continue;
+    auto window = estimators::MemoryPeakWindow::Restore(in, head->format);
     if (!window) return tl::unexpected(std::move(window.error()));
     (*windows)[i] = std::make_unique<estimators::MemoryPeakWindow>(*window);
   }
