@@ -3,94 +3,116 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
-#include <limits>
+
+#include "estimators/reference_grid.h"
 
 namespace tidemark::estimators {
 
 namespace {
 
-__extension__ using Int128 = __int128;  // -Wpedantic knows no 128-bit integers
-
 /// A reference older than this many half-lives is moved.
 constexpr int64_t kMaxDecayExponent = 100;
+constexpr int64_t kMaxCompactDecayExponent = 16;
 
-/// The heaviest bucket of a checkpoint.
-constexpr double kHeaviestStored = 10'000;
+/// Compact: the share of the total from which on a bucket is occupied.
+constexpr double kLeastShare = 0x1p-30;
 
-/// From 0001-01-01 to 1970-01-01, the origin of the grid of reference times.
-constexpr int64_t kYearOneToUnixSeconds = 62'135'596'800;
+/// Compact: what a subtraction leaves of a weight is no more than its rounding.
+constexpr double kResidue = 0x1p-20;
 
-/// The multiple of `step` nearest to `time`, counted from the year 1, halves up. Where that one is
-/// beyond the range of Time, the neighbour that is inside.
-Time RoundToGrid(Time time, std::chrono::nanoseconds step) {
-  const Int128 since_unix = time.time_since_epoch().count();
-  const Int128 since_year_one = since_unix + Int128{kYearOneToUnixSeconds} * 1'000'000'000;
-  const Int128 past = since_year_one % step.count();  // Time starts in 1677: never negative
-  const Int128 below = since_unix - past;
-  const Int128 above = below + step.count();
-  const bool above_fits = above <= std::numeric_limits<int64_t>::max();
-  const bool below_fits = below >= std::numeric_limits<int64_t>::min();
-  const bool down = past + past < step.count() ? below_fits : !above_fits;
-  return Time(std::chrono::nanoseconds(static_cast<int64_t>(down ? below : above)));
-}
+/// Compact: a sample that weighs less would leave the range of a float; it is some hundred
+/// half-lives late.
+constexpr double kLeastCompactWeight = 1e-30;
 
 /// Weights below `epsilon` are rounding residues of a subtraction.
 double WithoutResidue(double weight, double epsilon) { return weight < epsilon ? 0.0 : weight; }
 
-bool Acceptable(double value, double weight) {
-  return std::isfinite(value) && weight >= 0 && weight <= DecayingHistogram::kMaxWeight;
+/// A number that has nothing to do with `bits`, and yet follows from them (the finalizer of
+/// MurmurHash3).
+uint64_t Mix(uint64_t bits) {
+  bits ^= bits >> 33;
+  bits *= 0xFF51AFD7ED558CCDU;
+  bits ^= bits >> 33;
+  bits *= 0xC4CEB9FE1A85EC53U;
+  return bits ^ bits >> 33;
+}
+
+/// `sum` rounded to a float: up with the probability that equals its place between the two nearest
+/// ones. `total` changes with every sample, so that equal sums do not always go the same way.
+double RoundedByChance(double sum, double total) {
+  constexpr int kDroppedBits = 52 - 23;
+  constexpr uint64_t kDropped = (uint64_t{1} << kDroppedBits) - 1;
+  const auto bits = std::bit_cast<uint64_t>(sum);
+  const uint64_t chance = Mix(bits ^ std::rotl(std::bit_cast<uint64_t>(total), 32));
+  return std::bit_cast<double>((bits + (chance & kDropped)) & ~kDropped);
 }
 
 }  // namespace
 
 DecayingHistogram::DecayingHistogram(const HistogramOptions* options,
-                                     std::chrono::nanoseconds half_life)
+                                     std::chrono::nanoseconds half_life, Precision precision)
     : options_(options),
       half_life_(std::max(half_life, std::chrono::nanoseconds(1))),
+      weights_(precision),
       min_bucket_(static_cast<uint16_t>(options->NumBuckets() - 1)) {
   assert(half_life > std::chrono::nanoseconds::zero());
 }
 
-bool DecayingHistogram::Add(double value, double weight, Time time) {
+bool DecayingHistogram::Acceptable(double value, double weight) const {
+  return std::isfinite(value) && weight >= 0 &&
+         weight <= (IsCompact() ? kMaxCompactWeight : kMaxWeight);
+}
+
+double DecayingHistogram::Epsilon() const {
+  return IsCompact() ? total_weight_ * kLeastShare : options_->Epsilon();
+}
+
+bool DecayingHistogram::Occupied(int bucket) const {
+  const double weight = weights_.Get(bucket);
+  return weight > 0 && weight >= Epsilon();
+}
+
+std::pair<int, int> DecayingHistogram::OccupiedRange() const {
+  int first = min_bucket_;
+  int last = max_bucket_;
+  if (IsCompact() && first <= last) {
+    while (first < last && !Occupied(first)) ++first;
+    while (last > first && !Occupied(last)) --last;
+  }
+  return {first, last};
+}
+
+bool DecayingHistogram::Add(double value, double weight, Time time, DecayCache* cache) {
   if (!Acceptable(value, weight)) return false;
-  const double decayed = weight * DecayFactor(time);
-  if (decayed == 0) return true;  // a bucket need not be stored for it
+  const double decayed = weight * DecayFactor(time, cache);
+  // A bucket need not be stored for nothing.
+  if (decayed == 0 || (IsCompact() && decayed < kLeastCompactWeight)) return true;
   const int bucket = options_->FindBucket(value);
-  double& stored = weights_.At(bucket);
-  stored += decayed;
   total_weight_ += decayed;
-  if (stored >= options_->Epsilon()) WidenOccupied(bucket, bucket);
+  const double sum = weights_.Get(bucket) + decayed;
+  PutSum(bucket, sum);
+  if (sum >= Epsilon()) WidenOccupied(bucket, bucket);
   return true;
 }
 
 bool DecayingHistogram::Subtract(double value, double weight, Time time) {
   if (!Acceptable(value, weight)) return false;
-  const double decayed = weight * DecayFactor(time);
-  const double epsilon = options_->Epsilon();
+  const double decayed = weight * DecayFactor(time, nullptr);
   const int bucket = options_->FindBucket(value);
-  total_weight_ = WithoutResidue(total_weight_ - decayed, epsilon);
-  if (weights_.Get(bucket) != 0) {
-    double& stored = weights_.At(bucket);
-    stored = WithoutResidue(stored - decayed, epsilon);
+  const double residue = IsCompact() ? decayed * kResidue : options_->Epsilon();
+  total_weight_ = WithoutResidue(total_weight_ - decayed, residue);
+  if (IsCompact() && total_weight_ == 0) {
+    weights_ = BucketWeights(Precision::kCompact);
+  } else if (const double stored = weights_.Get(bucket); stored != 0) {
+    const double epsilon =
+        IsCompact() ? std::max(Epsilon(), stored * kResidue) : options_->Epsilon();
+    PutSum(bucket, WithoutResidue(stored - decayed, epsilon));
   }
   ShrinkOccupied();
   return true;
-}
-
-double DecayingHistogram::Percentile(double p) const {
-  if (IsEmpty()) return 0;
-  const double threshold = p * total_weight_;
-  const double* weight = weights_.From(min_bucket_);
-  double below = 0;
-  int bucket = min_bucket_;
-  for (; bucket < max_bucket_; ++bucket, ++weight) {
-    below += *weight;
-    if (below >= threshold) break;
-  }
-  const int last = options_->NumBuckets() - 1;
-  return options_->BucketStart(std::min(bucket + 1, last));
 }
 
 std::optional<Time> DecayingHistogram::ReferenceTime() const {
@@ -110,11 +132,16 @@ Result<void> DecayingHistogram::Merge(DecayingHistogram& other) {
                 fmt::format("histogram merge: half-lives of {} ns and {} ns differ, must be equal",
                             half_life_.count(), other.half_life_.count()));
   }
-  if (!(total_weight_ + other.total_weight_ <= kMaxTotalWeight)) {
+  if (precision() != other.precision()) {
+    DecayingHistogram converted = other;
+    converted.SetPrecision(precision());
+    return Merge(converted);
+  }
+  if (!(total_weight_ + other.total_weight_ <= MaxTotal())) {
     return Fail(
         ErrorCode::kInvalidArgument,
         fmt::format("histogram merge: total weights are {} and {}, must add up to at most {}",
-                    total_weight_, other.total_weight_, kMaxTotalWeight));
+                    total_weight_, other.total_weight_, MaxTotal()));
   }
   // A missing reference is older than any other.
   if (other.has_reference_ && (!has_reference_ || reference_ < other.reference_)) {
@@ -125,120 +152,26 @@ Result<void> DecayingHistogram::Merge(DecayingHistogram& other) {
   total_weight_ += other.total_weight_;
   if (!other.IsEmpty()) weights_.Widen(other.min_bucket_, other.max_bucket_);
   for (int bucket = other.min_bucket_; bucket <= other.max_bucket_; ++bucket) {
-    if (const double weight = other.weights_.Get(bucket); weight != 0)
-      weights_.At(bucket) += weight;
+    if (const double weight = other.weights_.Get(bucket); weight != 0) {
+      PutSum(bucket, weights_.Get(bucket) + weight);
+    }
   }
   WidenOccupied(other.min_bucket_, other.max_bucket_);
   return {};
 }
 
-HistogramCheckpoint DecayingHistogram::SaveCheckpoint() const {
-  HistogramCheckpoint checkpoint;
-  if (has_reference_)
-    checkpoint.reference_time = std::chrono::floor<std::chrono::seconds>(reference_);
-  checkpoint.total_weight = total_weight_;
-  if (IsEmpty()) return checkpoint;
-  const double* weights = weights_.From(min_bucket_);
-  const int size = max_bucket_ - min_bucket_ + 1;
-  const double ratio = kHeaviestStored / *std::max_element(weights, weights + size);
-  for (int i = 0; i < size; ++i) {
-    const auto stored = static_cast<uint32_t>(std::floor(weights[i] * ratio + 0.5));
-    if (stored != 0) checkpoint.buckets.push_back({.bucket = min_bucket_ + i, .weight = stored});
-  }
-  return checkpoint;
-}
-
-Result<void> DecayingHistogram::LoadCheckpoint(const HistogramCheckpoint& checkpoint) {
-  if (!(checkpoint.total_weight >= 0 &&
-        total_weight_ + checkpoint.total_weight <= kMaxTotalWeight)) {
-    return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("histogram checkpoint: total weight is {}, must be 0 or more and at "
-                            "most {} with the {} "
-                            "already there",
-                            checkpoint.total_weight, kMaxTotalWeight, total_weight_));
-  }
-  uint64_t sum = 0;
-  int least = 0;
-  for (const auto& [bucket, weight] : checkpoint.buckets) {
-    if (bucket < least || bucket >= options_->NumBuckets()) {
-      return Fail(
-          ErrorCode::kInvalidArgument,
-          fmt::format(
-              "histogram checkpoint: bucket {} is out of range or order, must be {} to {} here",
-              bucket, least, options_->NumBuckets() - 1));
-    }
-    least = bucket + 1;
-    sum += weight;
-  }
-  if (checkpoint.reference_time) {
-    const auto seconds = checkpoint.reference_time->time_since_epoch();
-    constexpr auto kLatest =
-        std::chrono::floor<std::chrono::seconds>(std::chrono::nanoseconds::max());
-    if (seconds < -kLatest || seconds > kLatest) {
-      return Fail(ErrorCode::kInvalidArgument,
-                  fmt::format("histogram checkpoint: reference time is {} s, must be {} to {}",
-                              seconds.count(), -kLatest.count(), kLatest.count()));
-    }
-  }
-
-  if (sum != 0) {
-    const double ratio = checkpoint.total_weight / static_cast<double>(sum);
-    for (const auto& [bucket, weight] : checkpoint.buckets) {
-      WidenOccupied(bucket, bucket);
-      if (const double loaded = weight * ratio; loaded != 0) weights_.At(bucket) += loaded;
-    }
-    total_weight_ += checkpoint.total_weight;
-    // A weight that was rounded up from almost nothing can be below epsilon now; without this step
-    // (VPA issue 7726) it would make the whole histogram look empty.
-    ShrinkOccupied();
-  }
-  has_reference_ = checkpoint.reference_time.has_value();
-  reference_ = checkpoint.reference_time.value_or(std::chrono::sys_seconds{});
-  return {};
-}
-
-Result<void> DecayingHistogram::ChangeHalfLife(std::chrono::nanoseconds half_life, Time at) {
-  if (half_life <= half_life.zero()) {
-    return Fail(ErrorCode::kInvalidArgument,
-                fmt::format("histogram half-life is {} ns, must be above zero", half_life.count()));
-  }
-  if (half_life == half_life_) return {};
-  if (has_reference_) {
-    const Time reference = RoundToGrid(at, half_life);
-    const auto ratio = [](std::chrono::nanoseconds part, std::chrono::nanoseconds of) {
-      return static_cast<double>(part.count()) / static_cast<double>(of.count());
-    };
-    const double factor = std::exp2(ratio(SaturatingDifference(reference_, at), half_life_) +
-                                    ratio(SaturatingDifference(at, reference), half_life));
-    double heaviest = total_weight_;  // a bucket may outweigh it: see Subtract
-    for (int bucket = min_bucket_; bucket <= max_bucket_; ++bucket) {
-      heaviest = std::max(heaviest, weights_.Get(bucket));
-    }
-    if (!std::isfinite(factor) || heaviest * factor > kMaxTotalWeight) {
-      return Fail(
-          ErrorCode::kInvalidArgument,
-          fmt::format("histogram half-life of {} ns instead of {} ns: weights would pass {}",
-                      half_life.count(), half_life_.count(), kMaxTotalWeight));
-    }
-    Scale(factor);
-    reference_ = reference;
-  }
-  half_life_ = half_life;
-  return {};
-}
-
 /// By how much a sample of `time` outweighs one of the reference time. May move the reference.
-double DecayingHistogram::DecayFactor(Time time) {
+double DecayingHistogram::DecayFactor(Time time, DecayCache* cache) {
+  const int64_t exponent = IsCompact() ? kMaxCompactDecayExponent : kMaxDecayExponent;
   // The product wraps around for half-lives above 2.9 years, as in the original: the reference then
   // moves earlier or more often than needed, and weights keep their meaning.
   const auto longest = static_cast<int64_t>(static_cast<uint64_t>(half_life_.count()) *
-                                            static_cast<uint64_t>(kMaxDecayExponent));
-  if (!has_reference_ || Int128{time.time_since_epoch().count()} >
-                             Int128{reference_.time_since_epoch().count()} + longest) {
+                                            static_cast<uint64_t>(exponent));
+  if (!has_reference_ || SaturatingDifference(time, reference_).count() > longest) {
     ShiftReference(time);
   }
-  const double age = static_cast<double>(SaturatingDifference(time, reference_).count());
-  return std::exp2(age / static_cast<double>(half_life_.count()));
+  const std::chrono::nanoseconds age = SaturatingDifference(time, reference_);
+  return cache != nullptr ? cache->Factor(age, half_life_) : DecayCache::Compute(age, half_life_);
 }
 
 void DecayingHistogram::ShiftReference(Time time) {
@@ -249,18 +182,36 @@ void DecayingHistogram::ShiftReference(Time time) {
       std::floor(static_cast<double>(back.count()) / static_cast<double>(half_life_.count()) + 0.5);
   constexpr double kBeyondDouble = 5000;  // 2^5000 is infinite, 2^-5000 is 0
   Scale(std::ldexp(1.0, static_cast<int>(std::clamp(exponent, -kBeyondDouble, kBeyondDouble))));
+  if (IsCompact()) weights_.Narrow(min_bucket_, max_bucket_);
   reference_ = shifted;
   has_reference_ = true;
 }
 
 void DecayingHistogram::Scale(double factor) {
   if (factor == 1) return;
-  for (int bucket = min_bucket_; bucket <= max_bucket_; ++bucket) {
-    if (const double weight = weights_.Get(bucket); weight != 0)
-      weights_.At(bucket) = weight * factor;
+  // As in the original, what is not occupied is not scaled.
+  const int first = IsCompact() ? weights_.begin_bucket() : min_bucket_;
+  const int last = IsCompact() ? weights_.end_bucket() - 1 : max_bucket_;
+  for (int bucket = first; bucket <= last; ++bucket) {
+    if (const double weight = weights_.Get(bucket); weight != 0) {
+      weights_.Put(bucket, weight * factor);
+    }
   }
   total_weight_ *= factor;
   ShrinkOccupied();
+}
+
+/// Stores the sum of two weights. The total must be the one that goes with it.
+void DecayingHistogram::PutSum(int bucket, double sum) {
+  weights_.Put(bucket, IsCompact() ? RoundedByChance(sum, total_weight_) : sum);
+}
+
+void DecayingHistogram::FindOccupied() {
+  min_bucket_ = static_cast<uint16_t>(options_->NumBuckets() - 1);
+  max_bucket_ = 0;
+  for (int bucket = weights_.begin_bucket(); bucket < weights_.end_bucket(); ++bucket) {
+    if (Occupied(bucket)) WidenOccupied(bucket, bucket);
+  }
 }
 
 void DecayingHistogram::WidenOccupied(int first, int last) {
@@ -269,10 +220,9 @@ void DecayingHistogram::WidenOccupied(int first, int last) {
 }
 
 void DecayingHistogram::ShrinkOccupied() {
-  const double epsilon = options_->Epsilon();
   const int last = options_->NumBuckets() - 1;
-  while (min_bucket_ < last && weights_.Get(min_bucket_) < epsilon) ++min_bucket_;
-  while (max_bucket_ > 0 && weights_.Get(max_bucket_) < epsilon) --max_bucket_;
+  while (min_bucket_ < last && !Occupied(min_bucket_)) ++min_bucket_;
+  while (max_bucket_ > 0 && !Occupied(max_bucket_)) --max_bucket_;
 }
 
 }  // namespace tidemark::estimators

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -98,6 +100,8 @@ Result<HistogramOptions> HistogramOptions::Exponential(double max_value, double 
     options.starts_.push_back(first_bucket * (PowerBySquaring(ratio, i) - 1) / (ratio - 1));
   }
   if (auto checked = CheckStarts(options.starts_); !checked) return tl::unexpected(checked.error());
+  options.beyond_ = std::max(first_bucket, options.starts_.back()) * (1 + kEdgeWidth);
+  options.MakeCells();
   return options;
 }
 
@@ -118,6 +122,7 @@ Result<HistogramOptions> HistogramOptions::Linear(double max_value, double bucke
   options.starts_.reserve(static_cast<size_t>(*count));
   for (int i = 0; i < *count; ++i) options.starts_.push_back(i * bucket_size);
   if (auto checked = CheckStarts(options.starts_); !checked) return tl::unexpected(checked.error());
+  options.beyond_ = std::max(bucket_size, options.starts_.back()) * (1 + kEdgeWidth);
   return options;
 }
 
@@ -127,13 +132,44 @@ HistogramOptions HistogramOptions::Cpu() { return *Exponential(1000, 0.01, 1.05,
 
 HistogramOptions HistogramOptions::Memory() { return *Exponential(1e12, 1e7, 1.05, 0.0001); }
 
-int HistogramOptions::FindBucket(double value) const {
-  if (!(value >= first_bucket_)) return 0;  // also NaN
+int HistogramOptions::ComputeBucket(double value) const {
   const double index = kind_ == Kind::kExponential
                            ? std::log(value * (ratio_ - 1) / first_bucket_ + 1) / log_ratio_
                            : value / first_bucket_;
   const int last = NumBuckets() - 1;
   return index < last ? static_cast<int>(index) : last;
+}
+
+/// Takes the coarsest cells that have at most one edge each, if they are not too many.
+void HistogramOptions::MakeCells() {
+  constexpr int kMantissaBits = 52;
+  constexpr size_t kMostCells = 16'384;
+  // Finer buckets have too many cells anyway; and near 1 the original's arithmetic is less exact
+  // than the edge is wide.
+  constexpr double kLeastRatio = 1.001;
+  if (ratio_ < kLeastRatio) return;
+  for (int kept = 2; kept <= 12; ++kept) {
+    const int shift = kMantissaBits - kept;
+    const uint64_t first = std::bit_cast<uint64_t>(first_bucket_) >> shift;
+    const uint64_t last = std::bit_cast<uint64_t>(beyond_) >> shift;
+    if (last - first >= kMostCells) return;
+    std::vector<uint16_t> cells;
+    size_t bucket = 0;
+    bool fits = true;
+    for (uint64_t cell = first; cell <= last && fits; ++cell) {
+      // The first value of this cell, and the first one of the next.
+      const auto from = std::bit_cast<double>(cell << shift);
+      const auto to = std::bit_cast<double>((cell + 1) << shift);
+      while (bucket + 2 < starts_.size() && starts_[bucket + 1] <= from) ++bucket;
+      cells.push_back(static_cast<uint16_t>(bucket));
+      fits = bucket + 2 >= starts_.size() || to <= starts_[bucket + 2];
+    }
+    if (!fits) continue;
+    cells_ = std::move(cells);
+    first_cell_ = first;
+    cell_shift_ = shift;
+    return;
+  }
 }
 
 }  // namespace tidemark::estimators

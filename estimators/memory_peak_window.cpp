@@ -4,78 +4,115 @@
 #include <cassert>
 #include <cmath>
 
-#include "estimators/time_codec.h"
+#include "estimators/amount.h"
 
 namespace tidemark::estimators {
 
 namespace {
 
-/// The end of the interval that `time` falls into, when one ended at `end`, which is not after
-/// `time`. Absent when it is beyond Time.
-std::optional<Time> IntervalEnd(Time end, Time time, std::chrono::nanoseconds interval) {
-  const std::chrono::nanoseconds past = SaturatingDifference(time, end) % interval;
-  const std::chrono::nanoseconds ahead = interval - past;
-  if (time > Time::max() - ahead) return std::nullopt;
-  return time + ahead;
+bool IsAmount(double bytes) { return std::isfinite(bytes) && bytes >= 0; }
+
+/// What a container needed that was killed with `used` bytes.
+double Needed(double used, const KillPolicy& policy) {
+  const double needed =
+      std::max(used + policy.min_bump_bytes, std::trunc(used * policy.bump_ratio));
+  if (!(needed >= used)) return used;  // also of a policy that is no number
+  return std::min(needed, std::max(used, static_cast<double>(kMaxAmount)));
 }
 
 }  // namespace
 
-MemoryPeakWindow::MemoryPeakWindow(std::chrono::nanoseconds interval)
-    : interval_(std::max(interval, std::chrono::nanoseconds(1))) {
+MemoryPeakWindow::MemoryPeakWindow(std::chrono::nanoseconds interval, WindowRule rule)
+    : interval_(std::max(interval, std::chrono::nanoseconds(1))), rule_(rule) {
   assert(interval > std::chrono::nanoseconds::zero());
 }
 
-bool MemoryPeakWindow::AddSample(DecayingHistogram& histogram, Time time, double bytes) {
-  if (!(std::isfinite(bytes) && bytes >= 0)) return false;
-  if (has_sample_ && time < last_sample_) return false;
+/// The end of the interval that `time` falls into, in the rhythm of the running one; of the first
+/// interval, when there is none. Absent when it is beyond Time.
+std::optional<Time> MemoryPeakWindow::EndOf(Time time) const {
+  std::chrono::nanoseconds past =
+      has_window_ ? SaturatingDifference(time, window_end_) % interval_ : interval_.zero();
+  if (past < past.zero()) past += interval_;  // before the running one
+  const std::chrono::nanoseconds ahead = interval_ - past;
+  if (time > Time::max() - ahead) return std::nullopt;
+  return time + ahead;
+}
 
-  if (has_sample_ && time < window_end_) {
-    if (peak_ != 0 && bytes > peak_) {
-      histogram.Subtract(peak_, kWeight, window_end_);
-      histogram.Add(bytes, kWeight, window_end_);
+/// Whether an ordinary sample of `time` does not belong to the running interval.
+bool MemoryPeakWindow::Opens(Time time) const {
+  if (!has_window_ || time >= window_end_) return true;
+  return rule_ == WindowRule::kMended && IsOld(time);
+}
+
+/// Whether `time` is more than one interval older than the running one, of which there must be one.
+bool MemoryPeakWindow::IsOld(Time time) const {
+  const std::chrono::nanoseconds before_end = SaturatingDifference(window_end_, time);
+  return before_end > interval_ && before_end - interval_ > interval_;
+}
+
+void MemoryPeakWindow::Enter(DecayingHistogram& histogram, double bytes) const {
+  histogram.Add(bytes, kWeight, window_end_);
+}
+
+void MemoryPeakWindow::Replace(DecayingHistogram& histogram, double bytes) const {
+  histogram.Subtract(Entered(), kWeight, window_end_);
+  Enter(histogram, bytes);
+}
+
+bool MemoryPeakWindow::AddSample(DecayingHistogram& histogram, Time time, double bytes) {
+  if (!IsAmount(bytes) || (has_sample_ && time < last_sample_)) return false;
+  if (Opens(time)) {
+    const std::optional<Time> end = EndOf(time);
+    if (!end) return false;
+    window_end_ = *end;
+    has_window_ = true;
+    peak_ = bytes;
+    kill_peak_ = 0;
+    Enter(histogram, bytes);
+  } else if (rule_ == WindowRule::kVpa) {
+    if (Entered() != 0 && bytes > Entered()) {
+      Replace(histogram, bytes);
       peak_ = bytes;
     }
   } else {
-    const std::optional<Time> end = IntervalEnd(has_sample_ ? window_end_ : time, time, interval_);
-    if (!end) return false;
-    window_end_ = *end;
-    histogram.Add(bytes, kWeight, window_end_);
-    peak_ = bytes;
+    if (bytes > Entered()) Replace(histogram, bytes);
+    peak_ = std::max(peak_, bytes);
   }
   last_sample_ = time;
   has_sample_ = true;
   return true;
 }
 
-void MemoryPeakWindow::Save(ByteWriter& out) const {
-  SaveDuration(out, interval_);
-  out.Bool(has_sample_);
-  if (!has_sample_) return;
-  SaveTime(out, last_sample_);
-  SaveTime(out, window_end_);
-  out.Double(peak_);
+std::optional<double> MemoryPeakWindow::AddKill(DecayingHistogram& histogram, Time time,
+                                                double requested_bytes, const KillPolicy& policy) {
+  if (!IsAmount(requested_bytes)) return std::nullopt;
+  if (policy.as_vpa) {
+    if (has_sample_ && SaturatingDifference(last_sample_, time) > interval_) return std::nullopt;
+  } else if (has_window_ && IsOld(time)) {
+    return std::nullopt;
+  }
+  const double needed = Needed(std::max(requested_bytes, peak_), policy);
+  if (!has_window_ || time >= window_end_) {
+    const std::optional<Time> end = EndOf(time);
+    if (!end) return std::nullopt;
+    window_end_ = *end;
+    has_window_ = true;
+    peak_ = 0;
+    kill_peak_ = needed;
+    Enter(histogram, needed);
+  } else if (needed > Entered() && !(policy.as_vpa && Entered() == 0)) {
+    Replace(histogram, needed);
+    kill_peak_ = needed;
+  }
+  if (policy.as_vpa) {
+    last_sample_ = time;
+    has_sample_ = true;
+  }
+  return needed;
 }
 
-Result<MemoryPeakWindow> MemoryPeakWindow::Restore(ByteReader& in) {
-  const std::chrono::nanoseconds interval = RestoreDuration(in);
-  if (interval <= interval.zero()) {
-    return Fail(ErrorCode::kInvalidArgument, "saved memory peak: the interval is not above zero");
-  }
-  MemoryPeakWindow window(interval);
-  window.has_sample_ = in.Bool();
-  if (window.has_sample_) {
-    window.last_sample_ = RestoreTime(in);
-    window.window_end_ = RestoreTime(in);
-    window.peak_ = in.Double();
-  }
-  const bool in_window = !window.has_sample_ || window.last_sample_ < window.window_end_;
-  if (in.failed() || !in_window || !(std::isfinite(window.peak_) && window.peak_ >= 0)) {
-    return Fail(ErrorCode::kInvalidArgument,
-                "saved memory peak: it is cut or damaged, must be a finite peak of 0 or more and a "
-                "last sample before the interval's end");
-  }
-  return window;
+void MemoryPeakWindow::TakeBack(DecayingHistogram& histogram, Time now) const {
+  if (has_window_ && now < window_end_) histogram.Subtract(Entered(), kWeight, window_end_);
 }
 
 }  // namespace tidemark::estimators

@@ -107,6 +107,7 @@ TEST_CASE("a damaged histogram is refused", "[estimators][state]") {
   const auto with = [](std::chrono::nanoseconds half_life, double total, uint64_t first,
                        uint64_t size, uint8_t heavy, double weight, uint64_t least, uint64_t most) {
     return [=](ByteWriter& out) {
+      out.Byte(0);
       SaveDuration(out, half_life);
       out.Bool(false);
       out.Double(total);
@@ -239,9 +240,10 @@ TEST_CASE("a restored peak window goes on as the saved one", "[estimators][state
   const auto refused = [](std::chrono::nanoseconds interval, Time last, Time end, double peak) {
     const std::string written = Bytes([&](ByteWriter& out) {
       SaveDuration(out, interval);
-      out.Bool(true);
+      out.Byte(3);
       SaveTime(out, last);
       SaveTime(out, end);
+      out.Double(5);
       out.Double(peak);
     });
     ByteReader in(written);
