@@ -266,6 +266,20 @@ void CollectEngine(const EngineCounters& counters, const Snapshot& snapshot, Fam
   families.AddCounter("tidemark_engine_usage_windows_before_past_total",
                       "Minutes of usage left out because a merged past reaches over them.",
                       counters.usage_minutes_before_past);
+  families.AddCounter("tidemark_engine_oom_kills_total",
+                      "Kills of containers for memory fed to the estimators.", counters.oom_kills);
+  families.AddCounter("tidemark_engine_oom_kills_repeated_total",
+                      "Kills left out because another series had told them.",
+                      counters.oom_kills_repeated);
+  families.AddCounter("tidemark_engine_restarts_without_kill_total",
+                      "Restarts of containers for another reason than memory, or for none known.",
+                      counters.restarts_without_kill);
+  families.AddCounter("tidemark_engine_pod_labels_too_long_total",
+                      "Label sets of pods that are too long for profiles to select by.",
+                      counters.pod_labels_too_long);
+  families.AddCounter("tidemark_engine_original_requests_bad_total",
+                      "Annotations of pods that should tell original requests and do not.",
+                      counters.original_requests_bad);
   families.AddCounter("tidemark_engine_overload_refusals_total",
                       "Batches refused because a queue was full.", counters.overload_refusals);
   families.AddCounter("tidemark_engine_ticks_total",

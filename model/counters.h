@@ -92,6 +92,12 @@ struct EngineCounters {
   Counter usage_minutes_before_past{};
   Counter overload_refusals{};  ///< batches refused because a queue was full
   Counter estimates{};          ///< requests of one resource of one container worked out anew
+  Counter oom_kills{};              ///< of containers, for memory, fed to the estimators
+  Counter oom_kills_repeated{};     ///< set aside: another series had told them
+  Counter restarts_without_kill{};  ///< of containers, for another reason or for none that came
+  Counter pod_labels_too_long{};    ///< label sets of pods that no profile can select by
+  Counter original_requests_bad{};  ///< annotations that are no original requests: ignored
+  Counter overload_refusals{};      ///< batches refused because a queue was full
   Counter ticks{};
   Counter internal_errors{};
   TimestampGauge last_tick_ms{};

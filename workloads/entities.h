@@ -11,6 +11,7 @@
 
 #include "model/resource.h"
 #include "model/workload_id.h"
+#include "workloads/kill_watch.h"
 #include "workloads/owner_graph.h"
 #include "workloads/series_batch.h"
 #include "workloads/usage.h"
@@ -39,6 +40,7 @@ struct Fact {
 struct WorkloadContainer {
   uint32_t index = 0;  ///< of ShardContext::containers
   int64_t last_usage_ms = kNever;
+  int64_t last_kill_ms = kNever;
   /// Start of the minute of the first sample of each resource's usage, or of the past that was put
   /// before it; kNever: none has come. What a past brings must end here.
   std::array<int64_t, kResourceCount> first_ms = NeverForAll();
@@ -59,6 +61,7 @@ struct WorkloadContainer {
   /// What counted for `other` counts for this one now. Its history is the engine's.
   void TakeOver(const WorkloadContainer& other) {
     last_usage_ms = std::max(last_usage_ms, other.last_usage_ms);
+    last_kill_ms = std::max(last_kill_ms, other.last_kill_ms);
     past_until_ms = std::max(past_until_ms, other.past_until_ms);
     for (size_t i = 0; i < kResourceCount; ++i) {
       if (other.first_ms[i] == kNever) continue;
@@ -92,6 +95,12 @@ struct PodContainer {
   std::array<std::unique_ptr<ContainerUsage>, kResourceCount> usage;
   std::array<Fact, kResourceCount> request;
   std::array<Fact, kResourceCount> limit;
+  std::unique_ptr<KillWatch> kills;  ///< null: nothing was told of requests for memory or restarts
+
+  KillWatch& Kills() {
+    if (!kills) kills = std::make_unique<KillWatch>();
+    return *kills;
+  }
 };
 
 struct Pod {

@@ -205,6 +205,7 @@ void NamespaceState::DropContainers(Workload& workload) {
 
 void NamespaceState::RemovePod(Pod& pod) {
   StopWaiting(pod);
+  undecided_.erase(pod.name);
   for (auto& [name, container] : pod.containers) {
     context_.usage.RemoveInstance(container.index);
     context_.instances.Release(container.index);
@@ -225,6 +226,7 @@ void NamespaceState::EndBatch() {
   const bool first = event_time_ms_ == kNever;
   const bool new_minute = !first && time_ms / kMinuteMs != event_time_ms_ / kMinuteMs;
   event_time_ms_ = time_ms;
+  if (!undecided_.empty()) SettleKills();
   if (new_minute) {
     FlushOverdue();
     ResolveOverdue();
@@ -269,7 +271,8 @@ void NamespaceState::CollectGarbage() {
     }
     for (auto c = workload.containers.begin(); c != workload.containers.end();) {
       WorkloadContainer& container = c->second;
-      if (container.last_usage_ms >= unused_before || used.contains(container.index)) {
+      if (std::max(container.last_usage_ms, container.last_kill_ms) >= unused_before ||
+          used.contains(container.index)) {
         ++c;
         continue;
       }

@@ -3,6 +3,18 @@
 #include "workloads/saved_text.h"
 
 namespace tidemark::workloads {
+namespace {
+
+bool IsKnownVersion(uint8_t version) {
+  return version >= kOldestSavedNamespaceVersion && version <= kSavedNamespaceVersion;
+}
+
+std::string VersionsText() {
+  return std::to_string(kOldestSavedNamespaceVersion) + " to " +
+         std::to_string(kSavedNamespaceVersion);
+}
+
+}  // namespace
 
 NamespaceState::Restorer::~Restorer() {
   if (!counts_ && state_) DropState();
@@ -45,7 +57,7 @@ Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Failure() {
 Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Restore(size_t number) {
   const bool good = ReadHead(number) && ReadWorkloads() && ReadPods() && ReadReplicas() &&
                     ReadSeries() && CheckReferences() && ReadUsage() && ReadFlushes() &&
-                    !in_.failed();
+                    (version_ < 2 || ReadKills()) && !in_.failed();
   if (!good) return Failure();
   Count();
   if (any_sourceless_) RemoveSourceless();
@@ -53,10 +65,10 @@ Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Restore(size_t
 }
 
 bool NamespaceState::Restorer::ReadHead(size_t number) {
-  const uint8_t version = in_.Byte();
-  if (version != kSavedNamespaceVersion) {
-    return Damaged("version " + std::to_string(version) + " is not known, must be " +
-                   std::to_string(kSavedNamespaceVersion));
+  version_ = in_.Byte();
+  if (!IsKnownVersion(version_)) {
+    return Damaged("version " + std::to_string(version_) + " is not known, must be " +
+                   VersionsText());
   }
   std::string cluster(in_.Text());
   std::string name(in_.Text());
@@ -116,9 +128,11 @@ bool NamespaceState::Restorer::ReadContainers(Workload& workload, WorkloadPlace&
     restored.last_usage_ms = Ms();
     for (int64_t& first_ms : restored.first_ms) first_ms = Ms();
     restored.past_until_ms = Ms();
+    if (version_ >= 2) restored.last_kill_ms = Ms();
     if (in_.failed()) return Damaged("a container of a workload is cut or damaged");
     restored.index = context_.containers.Take();
     taken_containers_.push_back(restored.index);
+    context_.usage.ContainerIs(restored.index, {workload.id, name, {}});
     if (auto kept = context_.usage.RestoreContainer(restored.index, in_); !kept) {
       return Damaged("container \"" + name + "\": " + kept.error().message);
     }
@@ -240,10 +254,9 @@ Result<NamespaceName> NamespaceState::SavedName(std::string_view bytes) {
   NamespaceName name;
   name.cluster = in.Text();
   name.name_space = in.Text();
-  if (in.failed() || version != kSavedNamespaceVersion) {
+  if (in.failed() || !IsKnownVersion(version)) {
     return Fail(ErrorCode::kInvalidArgument,
-                "saved namespace: it is cut, or of a version other than " +
-                    std::to_string(kSavedNamespaceVersion));
+                "saved namespace: it is cut, or of a version other than " + VersionsText());
   }
   return name;
 }

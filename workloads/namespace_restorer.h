@@ -72,6 +72,8 @@ class NamespaceState::Restorer {
   bool CheckReferences();
   bool ReadUsage();
   bool ReadFlushes();
+  bool ReadKillsBinding(Series& series);
+  bool ReadKills();
   /// From here on nothing fails.
   void Count();
   void RemoveSourceless();
@@ -81,6 +83,7 @@ class NamespaceState::Restorer {
   const SourceMapping sources_;
   ShardContext& context_;
   std::string what_;
+  uint8_t version_ = kSavedNamespaceVersion;
   int64_t base_ms_ = 0;
   bool counts_ = false;
   std::unique_ptr<NamespaceState> state_;

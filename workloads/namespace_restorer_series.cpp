@@ -19,6 +19,7 @@ bool Fits(SavedKind kind, const Source& source) {
     case SavedKind::kReplicaSetOwner: return source.role == Role::kReplicaSetOwner;
     case SavedKind::kJobOwner: return source.role == Role::kJobOwner;
     case SavedKind::kReplicas: return source.role == Role::kReplicas;
+    case SavedKind::kKills: return TellsOfKills(source.role);
   }
   return false;
 }
@@ -31,6 +32,27 @@ Role RoleOf(SavedKind kind) {
     case SavedKind::kReplicas: return Role::kReplicas;
     default: return Role::kNone;
   }
+}
+
+Role RoleOf(SavedKills told) {
+  switch (told) {
+    case SavedKills::kRestarts: return Role::kRestarts;
+    case SavedKills::kReason:
+    case SavedKills::kOtherReason: return Role::kTerminatedReason;
+    case SavedKills::kTerminated: return Role::kTerminatedTime;
+    case SavedKills::kOomEvents: return Role::kOomEvents;
+  }
+  return Role::kNone;
+}
+
+Role RoleOf(KillWatch::Kind kind) {
+  switch (kind) {
+    case KillWatch::Kind::kRestarts: return Role::kRestarts;
+    case KillWatch::Kind::kReason: return Role::kTerminatedReason;
+    case KillWatch::Kind::kTerminated: return Role::kTerminatedTime;
+    case KillWatch::Kind::kOomEvents: return Role::kOomEvents;
+  }
+  return Role::kNone;
 }
 
 }  // namespace
@@ -67,7 +89,7 @@ bool NamespaceState::Restorer::ReadOneSeries(uint32_t index) {
   const uint8_t head = in_.Byte();
   const uint8_t kind_bits = head & kSavedKindBits;
   if (kind_bits < static_cast<uint8_t>(SavedKind::kUnbound) ||
-      kind_bits > static_cast<uint8_t>(SavedKind::kReplicas)) {
+      kind_bits > static_cast<uint8_t>(SavedKind::kKills)) {
     return false;
   }
   const auto kind = static_cast<SavedKind>(kind_bits);
@@ -165,6 +187,8 @@ bool NamespaceState::Restorer::ReadBinding(SavedKind kind, uint8_t head, uint32_
       ++told->references;
       return true;
     }
+    case SavedKind::kKills:
+      return !holds && version_ >= 2 && ReadPodOf(series) && ReadKillsBinding(series);
   }
   return false;
 }
@@ -195,7 +219,42 @@ bool NamespaceState::Restorer::ReadRequestBinding(SavedKind kind, Series& series
   if (slot == kSavedNoSlot) return true;
   auto& facts = kind == SavedKind::kRequest ? series.container->request : series.container->limit;
   series.fact = &facts[slot];
+  if (version_ >= 2 && slot == kSavedMemoryRequest && kind == SavedKind::kRequest) {
+    series.part.hash = in_.Fixed64();
+  }
   return true;
+}
+
+bool NamespaceState::Restorer::ReadKillsBinding(Series& series) {
+  const uint64_t bits = in_.Varint();
+  const uint64_t in_pod = bits / kSavedKillsSlots;
+  const auto told = static_cast<SavedKills>(bits % kSavedKillsSlots);
+  series.part.hash = in_.Fixed64();
+  if (in_.failed() || in_pod >= series.pod->containers.size()) return false;
+  const size_t first = pods_[static_cast<size_t>(pod_before_)].first_container;
+  series.container = containers_[first + in_pod].container;
+  series.part.is_one_core = told == SavedKills::kOtherReason;
+  const Role role = RoleOf(told);
+  if (series.source == kNoSource) series.role = role;
+  return series.role == role;
+}
+
+bool NamespaceState::Restorer::ReadKills() {
+  for (const ContainerPlace& place : containers_) {
+    if (!in_.Bool()) continue;
+    const KillWatch::Tells tells = [&](uint32_t index, KillWatch::Kind kind, uint64_t key) {
+      if (index >= state_->series_.size()) return false;
+      const Series& series = state_->series_[index];
+      return series.container == place.container && series.part.hash == key &&
+             series.role == RoleOf(kind) && !series.part.is_one_core;
+    };
+    auto watch = KillWatch::Restore(in_, base_ms_, tells);
+    Pod& pod = *pods_[place.pod].pod;
+    if (!watch) return Damaged("restarts of pod \"" + pod.name + "\" are cut or damaged");
+    place.container->kills = std::make_unique<KillWatch>(std::move(*watch));
+    if (!place.container->kills->IsSettled()) state_->undecided_.emplace(pod.name, &pod);
+  }
+  return !in_.failed() || Damaged("restarts are cut or damaged");
 }
 
 bool NamespaceState::Restorer::ReadPodOwner(uint8_t head, uint32_t index, Series& series) {

@@ -7,6 +7,7 @@
 //   free places of series; then the series by place, each with what it is bound to
 //   usage of the pods' containers, part by part
 //   last minutes to be closed, in order
+//   what is told of the restarts of the pods' containers
 //
 // Pods, workloads and containers are named once; whatever points at one gives its ordinal. Facts
 // are written with the series that says them.
@@ -35,6 +36,7 @@ class NamespaceState::Saver {
     SaveSeries();
     SaveUsage();
     SaveFlushes();
+    SaveKills();
   }
 
  private:
@@ -54,10 +56,12 @@ class NamespaceState::Saver {
   void SaveSeries();
   void SaveOneSeries(uint32_t index, const Series& series);
   SavedKind KindOf(const Series& series) const;
+  static SavedKills ToldBy(const Series& series);
   const Owner* LinkOf(uint32_t index, const Series& series) const;
   void SaveBinding(SavedKind kind, uint32_t index, const Series& series);
   void SaveUsage();
   void SaveFlushes();
+  void SaveKills();
 
   const NamespaceState& state_;
   ByteWriter& out_;
@@ -107,6 +111,7 @@ void NamespaceState::Saver::SaveContainers(const Workload& workload) {
     Ms(container.last_usage_ms);
     for (const int64_t first_ms : container.first_ms) Ms(first_ms);
     Ms(container.past_until_ms);
+    Ms(container.last_kill_ms);
     state_.context_.usage.SaveContainer(container.index, out_);
     shared_.emplace(&container, ordinal++);
   }
@@ -219,9 +224,26 @@ SavedKind NamespaceState::Saver::KindOf(const Series& series) const {
     case Role::kReplicas:
       if (series.object) return SavedKind::kReplicas;
       break;
+    case Role::kRestarts:
+    case Role::kTerminatedReason:
+    case Role::kTerminatedTime:
+    case Role::kOomEvents:
+      if (series.container != nullptr) return SavedKind::kKills;
+      break;
     default: break;
   }
   return SavedKind::kUnbound;
+}
+
+/// What a series of kills tells.
+SavedKills NamespaceState::Saver::ToldBy(const Series& series) {
+  switch (series.role) {
+    case Role::kRestarts: return SavedKills::kRestarts;
+    case Role::kTerminatedReason:
+      return series.part.is_one_core ? SavedKills::kOtherReason : SavedKills::kReason;
+    case Role::kTerminatedTime: return SavedKills::kTerminated;
+    default: return SavedKills::kOomEvents;
+  }
 }
 
 /// The link to an owner that holds because this series says it.
@@ -295,6 +317,15 @@ void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Se
       const uint64_t slot =
           series.fact == nullptr ? kSavedNoSlot : static_cast<uint64_t>(series.fact - facts.data());
       out_.Varint(containers_.at(series.container).in_pod * kSavedSlots + slot);
+      if (slot == kSavedMemoryRequest && kind == SavedKind::kRequest) {
+        out_.Fixed64(series.part.hash);
+      }
+      break;
+    }
+    case SavedKind::kKills: {
+      const uint64_t told = static_cast<uint64_t>(ToldBy(series));
+      out_.Varint(containers_.at(series.container).in_pod * kSavedKillsSlots + told);
+      out_.Fixed64(series.part.hash);
       break;
     }
     case SavedKind::kPodOwner: {
@@ -349,6 +380,15 @@ void NamespaceState::Saver::SaveFlushes() {
     Ms(due_ms);
     out_.Varint(containers_.at(flush.container).ordinal * kResourceCount +
                 static_cast<uint64_t>(flush.resource));
+  }
+}
+
+void NamespaceState::Saver::SaveKills() {
+  for (const auto& [name, pod] : state_.pods_) {
+    for (const auto& [container_name, container] : pod->containers) {
+      out_.Bool(container.kills != nullptr);
+      if (container.kills) container.kills->Save(out_, base_ms_);
+    }
   }
 }
 

@@ -29,6 +29,18 @@ ContainerUsage::PartKey KeyOfPart(const Source& source, LabelsView labels) {
   return key;
 }
 
+uint64_t HashOf(std::string_view text) {
+  return text.empty() ? 0 : XXH3_64bits(text.data(), text.size()) | 1;
+}
+
+/// Which pod, or which cgroup, a series of kills tells of. A reason other than memory is marked.
+ContainerUsage::PartKey KeyOfKill(Role role, LabelsView labels) {
+  ContainerUsage::PartKey key;
+  key.hash = HashOf(FindLabel(labels, role == Role::kOomEvents ? "id" : "uid"));
+  key.is_one_core = role == Role::kTerminatedReason && FindLabel(labels, "reason") != "OOMKilled";
+  return key;
+}
+
 }  // namespace
 
 NamespaceState::NamespaceState(std::string cluster, std::string name, size_t number,
@@ -51,6 +63,7 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
   if (found != by_hash_.end()) {
     index = *found;
     if (item.may_create) context_.budget.GiveBack(1);
+    if (IsYetToBind(series_[index])) BindLate(index, item, samples.front().timestamp_ms);
   } else {
     // The end of a series that was never seen makes nothing; it is what a sender says after our
     // restart.
@@ -90,7 +103,7 @@ bool NamespaceState::ApplyByHash(const SeriesItem& item, std::span<const Sample>
   const auto found = by_hash_.find(item.series);
   if (found == by_hash_.end()) return false;
   const uint32_t index = *found;
-  if (item.vetted) {
+  if (item.vetted && !IsYetToBind(series_[index])) {
     context_.known.Insert(item.series, SeriesPlace(context_.shard, number_, index));
   }
   ApplyAt(index, item, samples, arrival_ms, verdict);
@@ -165,6 +178,19 @@ uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
   return index;
 }
 
+/// Whether the series was taken in by a version that did not know what it tells: it is to be bound
+/// as soon as somebody sends its labels, and till then must not be known by its hash alone.
+bool NamespaceState::IsYetToBind(const Series& series) {
+  return series.pod == nullptr && TellsOfKills(series.role);
+}
+
+void NamespaceState::BindLate(uint32_t index, const SeriesItem& item, int64_t first_ms) {
+  if (!DecodeLabels(item.label_bytes, labels_)) return;
+  Bind(index, context_.sources.at(item.source), labels_, first_ms);
+  const Series& series = series_[index];
+  if (series.stale && series.pod != nullptr) --series.pod->live_series;
+}
+
 /// Finds what the series tells of. Whatever it may be, it is then reached without any text.
 void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView labels,
                           int64_t first_ms) {
@@ -204,7 +230,20 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
         const auto slot = static_cast<size_t>(*resource);
         series.fact = source.role == Role::kRequest ? &series.container->request[slot]
                                                     : &series.container->limit[slot];
+        if (source.role == Role::kRequest && *resource == Resource::kMemory) {
+          series.part.hash = HashOf(FindLabel(labels, "uid"));
+        }
       }
+      break;
+    }
+    case Role::kRestarts:
+    case Role::kTerminatedReason:
+    case Role::kTerminatedTime:
+    case Role::kOomEvents: {
+      // Also of a container without any usage yet: it may be killed before it shows some.
+      Pod& pod = bind_pod(PodNamed(identity->pod, first_ms));
+      series.container = &ContainerNamed(pod, identity->container);
+      series.part = KeyOfKill(source.role, labels);
       break;
     }
     case Role::kPodOwner:
@@ -253,6 +292,11 @@ void NamespaceState::RemoveSeries(uint32_t index) {
     }
   }
   if (series.fact != nullptr) series.fact->End(index);
+  if (TellsOfKills(role) && series.container != nullptr && series.container->kills) {
+    KillWatch::Outcome outcome;
+    series.container->kills->Forget(index, outcome);
+    TakeOutcome(*series.pod, *series.container, outcome);
+  }
   if (series.object) {
     if (role == Role::kReplicaSetOwner) owners_.ForgetReplicaSet(series.object->second, index);
     if (role == Role::kJobOwner) owners_.ForgetJob(series.object->second, index);
@@ -322,6 +366,8 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
   if (!std::isfinite(sample.value)) {
     ++verdict.accepted;  // legal in the protocol, kept out of every estimate
     context_.counters.nonfinite_samples.fetch_add(1, std::memory_order_relaxed);
+    // That a time was told matters, whatever it is.
+    if (source.role == Role::kTerminatedTime) TellKills(index, sample);
     return;
   }
   sample.value *= source.scale;
@@ -330,12 +376,20 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
     return;
   }
   ++verdict.accepted;
+  if (TellsOfKills(source.role)) {
+    TellKills(index, sample);
+    return;
+  }
   if (source.role == Role::kPodOwner) AdoptOwner(index, sample.timestamp_ms);
   if (series.fact == nullptr || sample.value < 0) return;  // no request or count is negative
   if (source.role == Role::kPodPhase && sample.value <= 0) {
     series.fact->End(index);  // the other end phase may hold: it must not be overwritten
   } else {
     series.fact->Set(index, sample);
+  }
+  constexpr auto kMemorySlot = static_cast<size_t>(Resource::kMemory);
+  if (source.role == Role::kRequest && series.fact == &series.container->request[kMemorySlot]) {
+    series.container->Kills().SetRequest(series.part.hash, sample);
   }
 }
 
@@ -362,6 +416,13 @@ void NamespaceState::ApplyStale(uint32_t index) {
   Series& series = series_[index];
   if (series.fact != nullptr) series.fact->End(index);
   if (series.container == nullptr) return;
+  if (TellsOfKills(series.role)) {
+    if (!series.container->kills) return;
+    KillWatch::Outcome outcome;
+    series.container->kills->End(index, series.last_ms, outcome);
+    TakeOutcome(*series.pod, *series.container, outcome);
+    return;
+  }
   for (const Resource resource : kAllResources) {
     auto& usage = series.container->usage[static_cast<size_t>(resource)];
     if (!usage) continue;

@@ -140,6 +140,10 @@ class NamespaceState {
   /// changed, when usage is known from before its end. Takes effect on time with EndBatch.
   bool MergePast(const PastContainer& past);
 
+  /// A kill, as if the series of the container's restarts had told it; where `kill` names no
+  /// request, with the one that was in force then. Both must be there.
+  void GiveKillForTest(std::string_view pod, std::string_view container, const Kill& kill);
+
   size_t pod_count() const { return pods_.size(); }
   size_t workload_count() const { return workloads_.size(); }
   size_t series_count() const { return by_hash_.size(); }
@@ -198,6 +202,8 @@ class NamespaceState {
   void ApplyAt(uint32_t index, const SeriesItem& item, std::span<const Sample> samples,
                int64_t arrival_ms, WriteVerdict& verdict);
   void Bind(uint32_t index, const Source& source, LabelsView labels, int64_t first_ms);
+  static bool IsYetToBind(const Series& series);
+  void BindLate(uint32_t index, const SeriesItem& item, int64_t first_ms);
   void BindOwner(uint32_t index, Pod& pod, LabelsView labels);
   void AdoptOwner(uint32_t index, int64_t time_ms);
   void SetOwner(uint32_t index, Pod& pod, Owner owner);
@@ -211,6 +217,11 @@ class NamespaceState {
   void FlushOverdue();
   void Flush(PodContainer& container, Resource resource);
   void GiveOut(PodContainer& container, Resource resource);
+
+  void TellKills(uint32_t index, Sample sample);
+  void TakeOutcome(Pod& pod, PodContainer& container, const KillWatch::Outcome& outcome);
+  void GiveKill(PodContainer& container, const Kill& kill);
+  void SettleKills();
 
   Pod& PodNamed(std::string_view label, int64_t first_ms);
   PodContainer& ContainerNamed(Pod& pod, std::string_view name);
@@ -259,6 +270,9 @@ class NamespaceState {
   // By due time. A container outlives its entry: its series are kept for longer than the entry is
   // due.
   std::multimap<int64_t, PendingFlush> flushes_;
+
+  // Pods of which a restart waits to be known as a kill or not, by name. Made anew when restored.
+  std::map<std::string, Pod*, std::less<>> undecided_;
 
   // Scratch, kept to save allocations.
   std::vector<LabelView> labels_;

@@ -122,7 +122,8 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
   std::map<std::pair<std::string, Resource>, int64_t> usage;
   for (const auto& [name, container] : workload.containers) {
     for (const Needed& needed : kNeeded) usage[{name, needed.resource}] = kNever;
-    if (container.last_usage_ms != kNever && !workload.hidden) status.has_recommendation = true;
+    const bool known = container.last_usage_ms != kNever || container.last_kill_ms != kNever;
+    if (known && !workload.hidden) status.has_recommendation = true;
   }
   for (const auto& [name, pod] : pods_) {
     if (pod->workload != &workload) continue;

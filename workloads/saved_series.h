@@ -17,6 +17,7 @@ enum class SavedKind : uint8_t {
   kReplicaSetOwner = 8,
   kJobOwner = 9,
   kReplicas = 10,
+  kKills = 11,  ///< restarts, their reason or time, or OOM events
 };
 
 inline constexpr uint8_t kSavedKindBits = 0x0F;
@@ -34,6 +35,12 @@ inline constexpr double kSavedIntegerEnd = 9'007'199'254'740'992.0;  // 2^53
 /// Slot of a request or limit of a resource that is not known.
 inline constexpr uint64_t kSavedNoSlot = 4;
 inline constexpr uint64_t kSavedSlots = 5;
+/// The one that also says of which pod, by its uid.
+inline constexpr uint64_t kSavedMemoryRequest = 1;
+
+/// What a series of kills tells.
+enum class SavedKills : uint8_t { kRestarts, kReason, kOtherReason, kTerminated, kOomEvents };
+inline constexpr uint64_t kSavedKillsSlots = 5;
 
 // Bits of a pod.
 inline constexpr uint8_t kSavedHidden = 0x01;
@@ -47,6 +54,9 @@ inline constexpr uint8_t kSavedObject = 0x01;      ///< it says one that counts
 inline constexpr uint8_t kSavedPodsObject = 0x02;  ///< it is the pod's
 inline constexpr uint8_t kSavedObjectBits = 0x03;
 
-inline constexpr uint8_t kSavedNamespaceVersion = 1;
+/// 2 added kills, labels of pods, original requests and the sums of pods. A version 1 restores; of
+/// its series that tell of these nothing is known until they are told again with their labels.
+inline constexpr uint8_t kSavedNamespaceVersion = 2;
+inline constexpr uint8_t kOldestSavedNamespaceVersion = 1;
 
 }  // namespace tidemark::workloads

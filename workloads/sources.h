@@ -50,6 +50,12 @@ enum class Role : uint8_t {
   kPodLabels,         ///< labels of a pod
 };
 
+/// Whether it says something of a container's restarts or kills.
+constexpr bool TellsOfKills(Role role) {
+  return role == Role::kRestarts || role == Role::kTerminatedReason ||
+         role == Role::kTerminatedTime || role == Role::kOomEvents;
+}
+
 /// snake_case name as in the configuration and in /api/v1/status/sources.
 std::string_view ToString(Role role);
 std::optional<Role> ParseRole(std::string_view name);
