@@ -44,7 +44,7 @@ const estimators::HistogramOptions& RequestHistory::LayoutOf(Resource resource) 
 }
 
 std::chrono::nanoseconds RequestHistory::HalfLifeOf(Resource resource) const {
-  return std::chrono::milliseconds(options_.estimation[static_cast<size_t>(resource)].half_life_ms);
+  return std::chrono::milliseconds(options_.profiles->fallback().rule(resource).half_life_ms);
 }
 
 RequestHistory::History& RequestHistory::HistoryOf(Histories& histories, Resource resource) const {
@@ -68,7 +68,7 @@ void RequestHistory::AddUsage(uint32_t container, uint32_t instance, Resource re
     if (!window) window = std::make_unique<estimators::MemoryPeakWindow>();
     window->AddSample(history.histogram, time, minute.usage);
   } else {
-    const double weight = options_.estimation[static_cast<size_t>(resource)].sample_weight;
+    const double weight = options_.profiles->fallback().rule(resource).sample_weight;
     history.histogram.Add(minute.usage, weight, time);
   }
   history.minutes.Record(time);
@@ -142,7 +142,7 @@ ResourceAdvice RequestHistory::Advise(Resource resource, const History* history,
   advice.current_request = container.request[slot];
   advice.current_limit = container.limit[slot];
   if (history != nullptr && !history->histogram.IsEmpty()) {
-    const EstimationOptions& options = options_.estimation[slot];
+    const ResourceRule& options = options_.profiles->fallback().rule(resource);
     const double amounts = AmountsPerUnit(resource);
     const estimators::RequestPolicy policy{
         .percentile = options.percentile,

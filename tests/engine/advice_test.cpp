@@ -272,7 +272,9 @@ TEST_CASE("the cluster label is part of every identity", "[engine][advice]") {
 TEST_CASE("the minimum of a pod is split over its containers and shown beside the model value",
           "[engine][advice]") {
   engine::Options options;
-  options.estimation[0].pod_minimum = 0.1;
+  Profile profile = PresetProfile(Preset::kTidemark);
+  profile.rule(Resource::kCpu).pod_minimum = 0.1;
+  options.profiles = std::make_shared<const ProfileSet>(std::vector<Profile>{}, profile);
   Bench bench(options);
   bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
   for (int i = 0; i <= 8; ++i) {

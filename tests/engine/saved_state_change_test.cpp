@@ -194,7 +194,9 @@ TEST_CASE("a changed half-life holds from the newest minute on", "[engine][state
   Run(a, traffic, 600);
   const std::string before = a.Shown();
   engine::Options options;
-  for (auto& estimation : options.estimation) estimation.half_life_ms = 6 * 3'600'000LL;
+  Profile profile = PresetProfile(Preset::kTidemark);
+  for (ResourceRule& rule : profile.resources) rule.half_life_ms = 6 * 3'600'000LL;
+  options.profiles = std::make_shared<const ProfileSet>(std::vector<Profile>{}, profile);
   NamespaceWorld b(options);
   REQUIRE(b.Restore(a.Saved(), a.OwnMapping()));
   CHECK(b.Shown() == before);
@@ -206,10 +208,12 @@ TEST_CASE("a changed half-life holds from the newest minute on", "[engine][state
   CHECK(c.counters.internal_errors == 0);
 
   engine::Options other;  // says nothing of what has been
-  for (auto& estimation : other.estimation) {
-    estimation.percentile = 0.5;
-    estimation.margin_ratio = 0;
+  profile = PresetProfile(Preset::kTidemark);
+  for (ResourceRule& rule : profile.resources) {
+    rule.percentile = 0.5;
+    rule.margin_ratio = 0;
   }
+  other.profiles = std::make_shared<const ProfileSet>(std::vector<Profile>{}, profile);
   NamespaceWorld d(other);
   REQUIRE(d.Restore(a.Saved(), a.OwnMapping()));
   CHECK(d.Saved() == a.Saved());
