@@ -16,6 +16,7 @@
 #include "cmd/config_backfill.h"
 #include "cmd/config_fields.h"
 #include "cmd/config_ha.h"
+#include "cmd/config_profiles.h"
 #include "cmd/config_sources.h"
 #include "cmd/config_storage.h"
 #include "cmd/units.h"
@@ -31,11 +32,6 @@ constexpr uint64_t kKiB = uint64_t{1} << 10;
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-constexpr NumberRange kPercentileRange{.low = 0, .low_included = false, .high = 1};
-constexpr NumberRange kMarginRange{.low = 0, .low_included = true, .high = 10};
-constexpr NumberRange kSampleWeightRange{.low = 0, .low_included = false, .high = 1000};
-constexpr auto kMinHalfLife = 1min;
-constexpr auto kMaxHalfLife = 365 * 24h;
 constexpr uint64_t kMinBody = kKiB;
 constexpr uint64_t kMaxBody = kGiB;
 constexpr uint64_t kMaxInflight = 1024 * kGiB;
@@ -45,53 +41,6 @@ constexpr uint64_t kMaxLabelName = 64 * kKiB;
 constexpr uint64_t kMaxLabelValue = kMiB;
 constexpr auto kMaxFuture = 24h;
 constexpr int64_t kMaxSeries = 1'000'000'000;
-
-/// The greatest least request of a pod.
-double MaxPodMinimum(Resource resource) {
-  switch (resource) {
-    case Resource::kCpu:
-    case Resource::kGpuUtilization: return 1000;  // cores, whole GPUs
-    case Resource::kMemory:
-    case Resource::kGpuMemory: return 0x1p40;  // 1 TiB
-  }
-  return 0;
-}
-
-QuantityStyle StyleOf(Resource resource) {
-  return UnitName(resource) == "byte" ? QuantityStyle::kBinary : QuantityStyle::kDecimal;
-}
-
-/// Of memory the peak of an interval counts, not how long it was used: its samples have no weight
-/// to set.
-bool HasSampleWeight(Resource resource) {
-  return resource == Resource::kCpu || resource == Resource::kGpuUtilization;
-}
-
-Result<void> ReadEstimation(const YamlValue& value, Resource resource,
-                            engine::EstimationOptions& out) {
-  const YamlField percentile{"percentile", Number(out.percentile, kPercentileRange)};
-  const YamlField margin{"margin", Number(out.margin_ratio, kMarginRange)};
-  const YamlField half_life{"half_life", Duration(out.half_life_ms, kMinHalfLife, kMaxHalfLife)};
-  const YamlField minimum{"pod_minimum",
-                          Quantity(out.pod_minimum, MaxPodMinimum(resource), StyleOf(resource))};
-  if (!HasSampleWeight(resource)) return value.ReadMap({percentile, margin, half_life, minimum});
-  return value.ReadMap({percentile,
-                        margin,
-                        half_life,
-                        minimum,
-                        {"sample_weight", Number(out.sample_weight, kSampleWeightRange)}});
-}
-
-Result<void> ReadEstimations(const YamlValue& value, engine::Options& out) {
-  const auto field = [&out](Resource resource) {
-    return YamlField{ResourceName(resource), [&out, resource](const YamlValue& section) {
-                       return ReadEstimation(section, resource,
-                                             out.estimation[static_cast<size_t>(resource)]);
-                     }};
-  };
-  return value.ReadMap({field(Resource::kCpu), field(Resource::kMemory),
-                        field(Resource::kGpuUtilization), field(Resource::kGpuMemory)});
-}
 
 FieldReader FilePath(std::string& out, const std::string& config_file) {
   return [&out, &config_file](const YamlValue& value) -> Result<void> {
@@ -159,16 +108,67 @@ Result<void> CheckInflight(const Config& config, const std::optional<YamlValue>&
                   FormatSize(limits.max_unpacked_bytes)));
 }
 
-std::string DumpEstimation(Resource resource, const engine::EstimationOptions& options) {
-  std::string out = fmt::format(
-      "  {}:\n    percentile: {}\n    margin: {}\n    half_life: {}\n    pod_minimum: {}\n",
-      ResourceName(resource), options.percentile, options.margin_ratio,
-      FormatDuration(std::chrono::milliseconds(options.half_life_ms)),
-      FormatQuantity(options.pod_minimum, StyleOf(resource)));
-  if (HasSampleWeight(resource)) {
-    fmt::format_to(std::back_inserter(out), "    sample_weight: {}\n", options.sample_weight);
+std::string DumpRemoteWrite(const Config& config) {
+  const remote_write::Limits& limits = config.remote_write;
+  return fmt::format(
+             "remote_write:\n  max_body_size: {}\n  max_unpacked_size: {}\n  max_labels: {}\n"
+             "  max_label_name_length: {}\n  max_label_value_length: {}\n  max_future: {}\n"
+             "  bearer_token_file: {}\n",
+             FormatSize(limits.max_body_bytes), FormatSize(limits.max_unpacked_bytes),
+             limits.max_labels, limits.max_label_name_bytes, limits.max_label_value_bytes,
+             FormatDuration(std::chrono::milliseconds(limits.max_future_ms)),
+             YamlQuoted(config.bearer_token_file)) +
+         DumpHaAndLate(config.ha, config.engine.refuse_late);
+}
+
+struct Section {
+  std::string_view name;
+  std::string yaml;
+};
+
+std::vector<Section> DumpSections(const Config& config, Secrets secrets) {
+  const ProfileSet& profiles = *config.engine.profiles;
+  return {{"sources", DumpSources(config.sources)},
+          {"estimation", DumpEstimation(profiles.fallback())},
+          {"profiles", DumpProfiles(profiles.profiles())},
+          {"compat", fmt::format("compat:\n  vpa_metrics: {}\n", config.vpa_metrics)},
+          {"remote_write", DumpRemoteWrite(config)},
+          {"limits", fmt::format("limits:\n  max_series: {}\n  max_inflight_size: {}\n",
+                                 config.engine.max_series, FormatSize(config.max_inflight_bytes))},
+          {"storage", DumpStorage(config.storage, config.engine)},
+          {"backfill", DumpBackfill(config.backfill, secrets)}};
+}
+
+/// Takes over what was read of `estimation:` and `profiles:`.
+void SetProfiles(ProfileDraft estimation, std::vector<ProfileDraft> drafts, Config& config) {
+  std::vector<Profile> profiles;
+  profiles.reserve(drafts.size());
+  for (ProfileDraft& draft : drafts) {
+    profiles.push_back(std::move(draft.profile));
+    config.profile_keys.push_back(std::move(draft.keys));
   }
-  return out;
+  config.estimation_keys = std::move(estimation.keys);
+  config.engine.profiles =
+      std::make_shared<const ProfileSet>(std::move(profiles), std::move(estimation.profile));
+}
+
+/// Profiles inherit from `estimation`, so they are read after it, wherever either stands.
+Result<void> ReadRequests(const std::optional<YamlValue>& estimation,
+                          const std::optional<YamlValue>& profiles, Config& config) {
+  ProfileDraft defaults{.profile = config.engine.profiles->fallback(), .keys = {}};
+  std::vector<ProfileDraft> drafts;
+  if (estimation) {
+    auto read = ReadEstimation(*estimation);
+    if (!read) return tl::unexpected(read.error());
+    defaults = *std::move(read);
+  }
+  if (profiles) {
+    auto read = ReadProfiles(*profiles, defaults.profile);
+    if (!read) return tl::unexpected(read.error());
+    drafts = *std::move(read);
+  }
+  SetProfiles(std::move(defaults), std::move(drafts), config);
+  return {};
 }
 
 struct CloseFile {
@@ -200,6 +200,14 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
   if (!root) return tl::unexpected(root.error());
   Config config;
   std::optional<YamlValue> last_size;
+  std::optional<YamlValue> estimation;
+  std::optional<YamlValue> profiles;
+  const auto later = [](std::optional<YamlValue>& section) -> FieldReader {
+    return [&section](const YamlValue& value) -> Result<void> {
+      section = value;
+      return {};
+    };
+  };
   const auto done = root->ReadMap(
       {{"sources",
         [&config](const YamlValue& value) -> Result<void> {
@@ -208,8 +216,12 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
           config.sources = std::move(*sources);
           return {};
         }},
-       {"estimation",
-        [&config](const YamlValue& value) { return ReadEstimations(value, config.engine); }},
+       {"estimation", later(estimation)},
+       {"profiles", later(profiles)},
+       {"compat",
+        [&config](const YamlValue& value) {
+          return value.ReadMap({{"vpa_metrics", Boolean(config.vpa_metrics)}});
+        }},
        {"remote_write",
         [&](const YamlValue& value) {
           return ReadRemoteWrite(value, file_name, config, last_size);
@@ -229,6 +241,9 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         [&](const YamlValue& value) { return ReadBackfill(value, file_name, config.backfill); }}});
   if (!done) return tl::unexpected(done.error());
   if (auto good = CheckInflight(config, last_size); !good) return tl::unexpected(good.error());
+  if (auto good = ReadRequests(estimation, profiles, config); !good) {
+    return tl::unexpected(good.error());
+  }
   return config;
 }
 
@@ -239,26 +254,19 @@ Result<Config> LoadConfig(const std::string& path) {
 }
 
 std::string DumpConfig(const Config& config) {
-  std::string out = DumpSources(config.sources);
-  out.append("estimation:\n");
-  for (const Resource resource : kAllResources) {
-    out.append(DumpEstimation(resource, config.engine.estimation[static_cast<size_t>(resource)]));
-  }
-  const remote_write::Limits& limits = config.remote_write;
-  fmt::format_to(std::back_inserter(out),
-                 "remote_write:\n  max_body_size: {}\n  max_unpacked_size: {}\n  max_labels: {}\n"
-                 "  max_label_name_length: {}\n  max_label_value_length: {}\n  max_future: {}\n"
-                 "  bearer_token_file: {}\n",
-                 FormatSize(limits.max_body_bytes), FormatSize(limits.max_unpacked_bytes),
-                 limits.max_labels, limits.max_label_name_bytes, limits.max_label_value_bytes,
-                 FormatDuration(std::chrono::milliseconds(limits.max_future_ms)),
-                 YamlQuoted(config.bearer_token_file));
-  out.append(DumpHaAndLate(config.ha, config.engine.refuse_late));
-  fmt::format_to(std::back_inserter(out), "limits:\n  max_series: {}\n  max_inflight_size: {}\n",
-                 config.engine.max_series, FormatSize(config.max_inflight_bytes));
-  out.append(DumpStorage(config.storage, config.engine));
-  out.append(DumpBackfill(config.backfill));
+  std::string out;
+  for (const Section& section : DumpSections(config, Secrets::kHidden)) out.append(section.yaml);
   return out;
+}
+
+std::vector<std::string> DifferingSections(const Config& a, const Config& b) {
+  const std::vector<Section> left = DumpSections(a, Secrets::kShown);
+  const std::vector<Section> right = DumpSections(b, Secrets::kShown);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (left[i].yaml != right[i].yaml) names.emplace_back(left[i].name);
+  }
+  return names;
 }
 
 }  // namespace tidemark::cmd

@@ -24,6 +24,12 @@ struct Config {
   std::vector<workloads::Source> sources;
   /// `eval_interval_ms`, `shards` and `queue_batches` are not the file's.
   engine::Options engine;
+  /// The keys that the file itself has for `estimation` and for each profile (`mode`,
+  /// `cpu.percentile`), sorted: for people who ask where a value comes from.
+  std::vector<std::string> estimation_keys;
+  std::vector<std::vector<std::string>> profile_keys;
+  /// Requests are given back under the names of VPA's metrics, too.
+  bool vpa_metrics = false;
   remote_write::Limits remote_write;
   /// Tokens of which a write must bring one; empty: no token is asked for. A path in the file is
   /// taken from the file's directory.
@@ -45,8 +51,11 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name);
 /// The same from a file of at most kMaxYamlBytes. A file that cannot be read is kIo.
 Result<Config> LoadConfig(const std::string& path);
 
-/// The whole configuration in force as YAML, every key written out; ParseConfig makes the same
-/// Config of it.
+/// The whole configuration in force as YAML, every key written out, `<secret>` in place of secrets;
+/// ParseConfig makes the same Config of it.
 std::string DumpConfig(const Config& config);
+
+/// Names of the top-level sections in which the two differ, secrets included.
+std::vector<std::string> DifferingSections(const Config& a, const Config& b);
 
 }  // namespace tidemark::cmd

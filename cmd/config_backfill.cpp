@@ -42,15 +42,6 @@ FieldReader Path(std::string& out, const std::string& config_file) {
   };
 }
 
-FieldReader Bool(bool& out) {
-  return [&out](const YamlValue& value) -> Result<void> {
-    auto read = value.ReadBool();
-    if (!read) return tl::unexpected(read.error());
-    out = *read;
-    return {};
-  };
-}
-
 FieldReader Milliseconds(std::chrono::milliseconds& out) {
   return [&out](const YamlValue& value) -> Result<void> {
     int64_t read_ms = 0;
@@ -120,7 +111,7 @@ FieldReader Tls(client::TlsConfig& out, const std::string& config_file) {
                           {"key_file", Path(out.key_file, config_file)},
                           {"key", Text(out.key)},
                           {"server_name", Text(out.server_name)},
-                          {"insecure_skip_verify", Bool(out.insecure_skip_verify)}});
+                          {"insecure_skip_verify", Boolean(out.insecure_skip_verify)}});
   });
 }
 
@@ -136,10 +127,6 @@ FieldReader Bearer(client::Authorization& out, const std::string& config_file) {
                           {"credentials", Text(out.credentials)},
                           {"credentials_file", Path(out.credentials_file, config_file)}});
   });
-}
-
-std::string SecretText(const std::string& text) {
-  return YamlQuoted(text.empty() ? std::string_view() : kSecret);
 }
 
 }  // namespace
@@ -174,7 +161,11 @@ Result<void> ReadBackfill(const YamlValue& value, const std::string& config_file
   return {};
 }
 
-std::string DumpBackfill(const backfill::Options& options) {
+std::string DumpBackfill(const backfill::Options& options, Secrets secrets) {
+  const auto secret_text = [secrets](const std::string& text) {
+    return YamlQuoted(text.empty() || secrets == Secrets::kShown ? std::string_view(text)
+                                                                 : kSecret);
+  };
   const client::HttpClientOptions& http = options.http;
   const client::TlsConfig& tls = http.tls_config;
   std::string out = fmt::format(
@@ -183,12 +174,12 @@ std::string DumpBackfill(const backfill::Options& options) {
       YamlQuoted(http.url), FormatDuration(std::chrono::milliseconds(options.range_ms)),
       options.step_ms == 0 ? "auto" : FormatDuration(std::chrono::milliseconds(options.step_ms)),
       options.concurrency, FormatDuration(http.timeout), FormatDuration(http.connect_timeout));
-  const auto map = [&out](std::string_view key, const auto& pairs, bool secret) {
+  const auto map = [&](std::string_view key, const auto& pairs, bool secret) {
     fmt::format_to(std::back_inserter(out), "  {}: {{", key);
     for (size_t i = 0; i < pairs.size(); ++i) {
       fmt::format_to(std::back_inserter(out), "{}{}: {}", i > 0 ? ", " : "",
                      YamlQuoted(pairs[i].first),
-                     secret ? SecretText(pairs[i].second) : YamlQuoted(pairs[i].second));
+                     secret ? secret_text(pairs[i].second) : YamlQuoted(pairs[i].second));
     }
     out.append("}\n");
   };
@@ -197,16 +188,16 @@ std::string DumpBackfill(const backfill::Options& options) {
                  "  basic_auth:\n    username: {}\n    password: {}\n    password_file: {}\n"
                  "  authorization:\n    type: Bearer\n    credentials: {}\n"
                  "    credentials_file: {}\n",
-                 YamlQuoted(http.basic_auth.username), SecretText(http.basic_auth.password),
+                 YamlQuoted(http.basic_auth.username), secret_text(http.basic_auth.password),
                  YamlQuoted(http.basic_auth.password_file),
-                 SecretText(http.authorization.credentials),
+                 secret_text(http.authorization.credentials),
                  YamlQuoted(http.authorization.credentials_file));
   fmt::format_to(std::back_inserter(out),
                  "  tls_config:\n    ca_file: {}\n    ca: {}\n    cert_file: {}\n    cert: {}\n"
                  "    key_file: {}\n    key: {}\n    server_name: {}\n"
                  "    insecure_skip_verify: {}\n",
                  YamlQuoted(tls.ca_file), YamlQuoted(tls.ca), YamlQuoted(tls.cert_file),
-                 YamlQuoted(tls.cert), YamlQuoted(tls.key_file), SecretText(tls.key),
+                 YamlQuoted(tls.cert), YamlQuoted(tls.key_file), secret_text(tls.key),
                  YamlQuoted(tls.server_name), tls.insecure_skip_verify);
   map("http_headers", http.http_headers, true);
   fmt::format_to(std::back_inserter(out), "  proxy_url: {}\n", YamlQuoted(http.proxy_url));

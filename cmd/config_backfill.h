@@ -1,6 +1,7 @@
 #pragma once
 // `backfill:` of the configuration. Used by the configuration's own files only.
 
+#include <cstdint>
 #include <string>
 
 #include "backfill/options.h"
@@ -13,8 +14,13 @@ namespace tidemark::cmd {
 Result<void> ReadBackfill(const YamlValue& value, const std::string& config_file,
                           backfill::Options& out);
 
-/// The section as YAML, every key written out; `<secret>` in place of passwords, tokens, keys and
-/// values of headers.
-std::string DumpBackfill(const backfill::Options& options);
+/// What a dump does with passwords, tokens, keys and values of headers.
+enum class Secrets : uint8_t {
+  kHidden,  ///< has `<secret>` stand for them
+  kShown,   ///< has them; for comparing only
+};
+
+/// The section as YAML, every key written out.
+std::string DumpBackfill(const backfill::Options& options, Secrets secrets);
 
 }  // namespace tidemark::cmd

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "cmd/text.h"
 #include "model/quoted.h"
 
 namespace tidemark::cmd {
 namespace {
+
+constexpr size_t kMaxSelectorBytes = 4096;
 
 /// Reads text, has it parsed, and compares it with the range.
 template <class T, class Parse, class Format>
@@ -62,11 +65,43 @@ FieldReader Size(uint64_t& out, uint64_t low, uint64_t high) {
   };
 }
 
-FieldReader Quantity(double& out, double high, QuantityStyle style) {
-  return [&out, high, style](const YamlValue& value) {
-    const auto format = [style](double amount) { return FormatQuantity(amount, style); };
-    return Store(ReadInRange(value, 0.0, high, ParseQuantity, format), out);
+FieldReader Quantity(double& out, NumberRange range, QuantityStyle style) {
+  return [&out, range, style](const YamlValue& value) -> Result<void> {
+    const auto text = value.ReadText();
+    if (!text) return tl::unexpected(text.error());
+    const auto amount = ParseQuantity(*text);
+    if (!amount) return value.Wrong(amount.error().message);
+    const bool high_enough = range.low_included ? *amount >= range.low : *amount > range.low;
+    if (!high_enough || *amount > range.high) {
+      return value.Wrong(fmt::format(
+          "{} is out of range, allowed: {} {} x <= {}", *text, FormatQuantity(range.low, style),
+          range.low_included ? "<=" : "<", FormatQuantity(range.high, style)));
+    }
+    out = *amount;
+    return {};
   };
+}
+
+FieldReader Boolean(bool& out) {
+  return [&out](const YamlValue& value) { return Store(value.ReadBool(), out); };
+}
+
+tl::unexpected<Error> NoSuch(const YamlValue& value, std::string_view kind, std::string_view text,
+                             std::span<const std::string_view> names) {
+  const auto meant = ClosestName(text, names);
+  return value.Wrong(
+      fmt::format("there is no {} {}{}, allowed: {}", kind, Shown(text, text.empty()),
+                  meant ? fmt::format(" (did you mean {}?)", *meant) : "", Join(names)));
+}
+
+Result<Selector> SelectorOf(const YamlValue& value, const std::string& text) {
+  if (text.size() > kMaxSelectorBytes) {
+    return value.Wrong(fmt::format("the selector is {} bytes long, allowed: at most {}",
+                                   text.size(), kMaxSelectorBytes));
+  }
+  auto selector = Selector::Parse(text);
+  if (!selector) return value.Wrong(selector.error().message);
+  return *selector;
 }
 
 std::string YamlQuoted(std::string_view text) { return QuotedText(text); }

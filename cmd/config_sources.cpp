@@ -20,7 +20,6 @@ using workloads::Role;
 using workloads::Source;
 
 constexpr size_t kMaxNameBytes = 1024;  // as remote write takes by default
-constexpr size_t kMaxSelectorBytes = 4096;
 constexpr size_t kMaxTypeBytes = 63;
 constexpr size_t kMaxPartLabels = 16;
 constexpr NumberRange kScaleRange{.low = 0, .low_included = false, .high = 1e18};
@@ -68,14 +67,6 @@ std::vector<std::string_view> Split(std::string_view joined) {
     joined.remove_prefix(std::min(end + kSeparator.size(), joined.size()));
   }
   return names;
-}
-
-tl::unexpected<Error> NoSuch(const YamlValue& value, std::string_view kind, std::string_view text,
-                             const std::vector<std::string_view>& names) {
-  const auto meant = ClosestName(text, names);
-  return value.Wrong(fmt::format("there is no {} {}{}, allowed: {}", kind, Shown(text),
-                                 meant ? fmt::format(" (did you mean {}?)", *meant) : "",
-                                 Join(names)));
 }
 
 /// A reader for text that `parse` turns into a T or refuses.
@@ -128,16 +119,6 @@ Result<Resource> ResourceNamed(const YamlValue& value, const std::string& text) 
   names.reserve(kAllResources.size());
   for (const Resource resource : kAllResources) names.push_back(ResourceName(resource));
   return NoSuch(value, "resource", text, names);
-}
-
-Result<Selector> SelectorOf(const YamlValue& value, const std::string& text) {
-  if (text.size() > kMaxSelectorBytes) {
-    return value.Wrong(fmt::format("the selector is {} bytes long, allowed: at most {}",
-                                   text.size(), kMaxSelectorBytes));
-  }
-  auto selector = Selector::Parse(text);
-  if (!selector) return value.Wrong(selector.error().message);
-  return *selector;
 }
 
 Result<std::string> WorkloadType(const YamlValue& value, std::string text) {

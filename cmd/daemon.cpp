@@ -11,6 +11,7 @@
 #include "cmd/access_sources.h"
 #include "cmd/backfill_wiring.h"
 #include "cmd/build_info.h"
+#include "cmd/reload.h"
 #include "engine/engine.h"
 #include "exporter/routes.h"
 #include "model/byte_budget.h"
@@ -47,6 +48,11 @@ exporter::BuildInfo ExportedBuildInfo() {
           .compiler = std::string(build.compiler)};
 }
 
+exporter::ConfigStatus Status(const ConfigInForce& config) {
+  return {.last_reload_successful = config.last_reload_successful(),
+          .last_success_ms = config.last_success_ms()};
+}
+
 /// How much of the memory in flight bodies may take as they come: half, so that what waits can be
 /// unpacked (it grows several times), and never so much that the largest could not be. Else bodies
 /// could take all of it, and no request would ever be finished.
@@ -74,7 +80,8 @@ class Daemon::Impl {
         inflight_(config.max_inflight_bytes, nullptr, &http_counters_.inflight_bytes_now),
         bodies_(BodyShare(config), &inflight_),
         clock_(ground_->clock),
-        config_yaml_(DumpConfig(config)),
+        config_(flags.config_file, config, clock_,
+                [this](ProfileSetPtr profiles) { engine_.SetProfiles(std::move(profiles)); }),
         engine_(EngineOptions(flags, config), config.sources, clock_, engine_counters_,
                 {.store = ground_->store.get(), .counters = &ground_->counters}),
         backfill_(MakeBackfill(config, engine_, clock_, backfill_counters_)),
@@ -102,12 +109,15 @@ class Daemon::Impl {
                           .build = ExportedBuildInfo(),
                           .started = clock_.Now(),
                           .storage_path = flags.storage_path,
-                          .config_yaml = [this] { return config_yaml_; },
+                          .config_yaml = [this] { return config_.Yaml(); },
                           .ready = [this] { return IsReady(); },
                           .ha = &ha_,
                           .storage = ground_->store ? &ground_->counters : nullptr,
                           .backfill = backfill_.get(),
-                          .backfill_counters = &backfill_counters_});
+                          .backfill_counters = &backfill_counters_,
+                          .config_status = [this] { return Status(config_); },
+                          .reload = [this] { return Reload(); },
+                          .vpa_metrics = [this] { return config_.vpa_metrics(); }});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));
@@ -131,7 +141,21 @@ class Daemon::Impl {
   }
 
   std::string address() const { return server_->address(); }
-  bool ReloadAccess() { return access_->Reload(); }
+
+  Result<void> Reload() {
+    if (!IsReady()) {
+      return Fail(ErrorCode::kUnavailable, "Tidemark is starting or stopping");
+    }
+    Result<void> outcome = config_.Reload();
+    const bool access_good = access_->Reload();
+    if (outcome && !access_good) {
+      return Fail(
+          ErrorCode::kInvalidArgument,
+          "the configuration was applied, but web configuration, certificates or tokens are "
+          "not good, and those in force stay; the log says why");
+    }
+    return outcome;
+  }
 
   void Stop() {
     if (stopping_.exchange(true)) return;
@@ -149,7 +173,7 @@ class Daemon::Impl {
   ByteBudget inflight_;  // bodies and what they unpack to
   ByteBudget bodies_;    // a share of it
   const Clock& clock_;
-  const std::string config_yaml_;
+  ConfigInForce config_;
   RemoteWriteCounters remote_write_counters_;
   EngineCounters engine_counters_;
   std::atomic<bool> recovered_{false};
@@ -185,7 +209,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const Flags& flags, const Config& 
 }
 
 std::string Daemon::address() const { return impl_->address(); }
-bool Daemon::ReloadAccess() { return impl_->ReloadAccess(); }
+Result<void> Daemon::Reload() { return impl_->Reload(); }
 void Daemon::Stop() { impl_->Stop(); }
 
 }  // namespace tidemark::cmd

@@ -23,9 +23,10 @@ class Daemon {
   /// Where it listens, with the true port.
   std::string address() const;
 
-  /// Reads the web configuration, certificates and tokens again, changed or not. False: they are
-  /// not good, the old ones stay in force, and the log says why.
-  bool ReloadAccess();
+  /// Reads the configuration again (cmd/reload.h), and the web configuration, certificates and
+  /// tokens, changed or not. What is not good leaves the old in force, and the log says why.
+  /// Thread-safe. kUnavailable while the daemon is not ready.
+  Result<void> Reload();
 
   /// Takes no new requests, answers those in flight, applies what was taken in. Idempotent.
   void Stop();

@@ -34,9 +34,7 @@ int WaitForEnd(const sigset_t& signals, Daemon& daemon) {
     int signal = 0;
     if (sigwait(&signals, &signal) != 0) continue;
     if (signal != SIGHUP) return signal;
-    daemon.ReloadAccess();
-    LogOncePerMinute("sighup", LogLevel::kWarn,
-                     "SIGHUP: a changed --config.file is applied by a restart only");
+    static_cast<void>(daemon.Reload());  // the log says what came of it
   }
 }
 

@@ -93,7 +93,16 @@ tl::unexpected<Error> YamlValue::NotA(std::string_view kind, std::string_view al
   return Wrong(fmt::format("{} is not {}, allowed: {}", Describe(), kind, allowed));
 }
 
-Result<void> YamlValue::ReadMap(std::initializer_list<YamlField> fields) const {
+std::optional<YamlValue> YamlValue::Find(std::string_view key) const {
+  if (node_->kind != YamlNode::Kind::kMap) return std::nullopt;
+  for (const YamlNode& item : node_->items) {
+    if (item.key != key) continue;
+    return Child(item, path_.empty() ? Shown(item.key) : fmt::format("{}.{}", path_, Shown(key)));
+  }
+  return std::nullopt;
+}
+
+Result<void> YamlValue::ReadMap(std::span<const YamlField> fields) const {
   std::vector<std::string_view> keys;
   keys.reserve(fields.size());
   for (const YamlField& field : fields) keys.push_back(field.key);

@@ -14,6 +14,8 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,9 +25,10 @@
 
 namespace tidemark::cmd {
 
-inline constexpr size_t kMaxYamlBytes = size_t{1} << 20;
+// A thousand profiles with every key written out (DumpConfig) fit.
+inline constexpr size_t kMaxYamlBytes = size_t{4} << 20;
 inline constexpr size_t kMaxYamlDepth = 16;
-inline constexpr size_t kMaxYamlValues = 100'000;
+inline constexpr size_t kMaxYamlValues = 200'000;
 
 struct YamlNode;
 class YamlValue;
@@ -51,7 +54,13 @@ class YamlValue {
  public:
   /// A map: the matching field's `read` is called for each key, in the order of the file, up to the
   /// first error.
-  Result<void> ReadMap(std::initializer_list<YamlField> fields) const;
+  Result<void> ReadMap(std::span<const YamlField> fields) const;
+  Result<void> ReadMap(std::initializer_list<YamlField> fields) const {
+    return ReadMap(std::span<const YamlField>(fields.begin(), fields.size()));
+  }
+  /// The value of `key`, for a key that decides how the others are read; nullopt when it is absent
+  /// or this is no map.
+  std::optional<YamlValue> Find(std::string_view key) const;
   /// A map whose keys are free (names of users): the pairs in the order of the file; at most
   /// `max_entries`. Errors about a value name its key.
   Result<std::vector<std::pair<std::string, YamlValue>>> ReadEntries(size_t max_entries) const;

@@ -1,31 +1,17 @@
 #pragma once
-// Settings of the engine, from the configuration (`estimation:`, `limits:`) and the flags.
+// Settings of the engine, from the configuration (`estimation:`, `profiles:`, `limits:`) and the
+// flags.
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 #include "model/profile.h"
-#include "model/resource.h"
 
 namespace tidemark::engine {
 
-/// How a request is estimated from the usage of one resource.
-struct EstimationOptions {
-  double percentile = 0.9;     ///< (0, 1]
-  double margin_ratio = 0.15;  ///< added to the model value; ≥ 0
-  int64_t half_life_ms = 24 * 3600 * 1000LL;
-  double sample_weight = 0.1;  ///< of one minute of CPU usage
-  /// Least request of a pod, in the resource's unit; split evenly over its containers.
-  double pod_minimum = 0;
-};
-
 struct Options {
-  std::array<EstimationOptions, kResourceCount> estimation = {
-      EstimationOptions{.pod_minimum = 0.01},
-      EstimationOptions{.sample_weight = 1, .pod_minimum = 16.0 * 1024 * 1024}, EstimationOptions{},
-      EstimationOptions{.sample_weight = 1}};
+  /// How requests are estimated; never null.
   ProfileSetPtr profiles = std::make_shared<const ProfileSet>();
   size_t shards = 0;               ///< 0: one per core
   size_t queue_batches = 256;      ///< per shard; a full queue refuses with 503

@@ -6,6 +6,7 @@
 #include "exporter/api.h"
 #include "exporter/backfill_api.h"
 #include "exporter/backfill_metrics.h"
+#include "exporter/config_metrics.h"
 #include "exporter/content_negotiation.h"
 #include "exporter/daemon_metrics.h"
 #include "exporter/exposition.h"
@@ -51,6 +52,7 @@ struct Exporter {
     recommendations.Append(*snapshot, writer);
     AppendDaemonMetrics(sources.remote_write, sources.http, sources.engine, *snapshot,
                         sources.build, ReadProcessStats(), writer);
+    if (sources.config_status) AppendConfigMetrics(sources.config_status(), writer);
     if (sources.storage != nullptr) AppendStorageMetrics(*sources.storage, writer);
     if (sources.ha != nullptr) AppendHaMetrics(sources.ha->HaClusters(), writer);
     if (sources.backfill != nullptr) {
@@ -78,6 +80,14 @@ struct Exporter {
   HttpResponse Runtime() const {
     return RuntimeInfoAnswer({sources.started, sources.clock.Now(), sources.storage_path},
                              sources.engine, *sources.snapshots.Current());
+  }
+
+  HttpResponse Reload() const {
+    const Result<void> done = sources.reload();
+    if (done) return {};
+    const bool passing = done.error().code == ErrorCode::kUnavailable;
+    return HttpResponse::Text(passing ? 503 : 500,
+                              "failed to reload config: " + done.error().message);
   }
 
   static HttpResponse NotReady() {
@@ -136,6 +146,11 @@ std::vector<HttpRoute> Routes(Sources sources) {
   };
   if (BackfillControl* const backfill = exporter->sources.backfill; backfill != nullptr) {
     for (HttpRoute& route : BackfillRoutes(*backfill)) routes.push_back(std::move(route));
+  }
+  if (exporter->sources.reload) {
+    HttpRoute reload = Get("/-/reload", [exporter](Request) { return exporter->Reload(); });
+    reload.methods = {"POST", "PUT"};
+    routes.push_back(std::move(reload));
   }
   return routes;
 }

@@ -7,7 +7,9 @@
 //   /api/v1/recommendations         exporter/api.h
 //   /api/v1/status/sources  /api/v1/status/buildinfo  /api/v1/status/config
 //   /api/v1/status/runtimeinfo
-// and those of exporter/backfill_api.h.
+// and those of exporter/backfill_api.h. POST and PUT, as Prometheus has it:
+//
+//   /-/reload                       200 when it took effect, else 500 and why not
 //
 // Until the daemon is ready, recommendations and sources are answered 503: what is not there yet
 // must not look as if it did not exist.
@@ -17,18 +19,21 @@
 #include <vector>
 
 #include "exporter/build_info.h"
+#include "exporter/config_metrics.h"
 #include "model/backfill.h"
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/ha_status.h"
 #include "model/http.h"
+#include "model/result.h"
 #include "model/snapshot.h"
 #include "model/workload_status.h"
 
 namespace tidemark::exporter {
 
 /// Where the answers come from. Whatever is referred to must outlive the routes and be thread-safe;
-/// the functions are called on any thread, must not be empty and must not throw.
+/// the functions are called on any thread, must not throw, and must not be empty but where it says
+/// so.
 struct Sources {
   const SnapshotReader& snapshots;
   const StateReader& state;
@@ -45,6 +50,12 @@ struct Sources {
   const StorageCounters* storage = nullptr;  ///< absent: nothing is kept on disk
   BackfillControl* backfill = nullptr;       ///< both or none: absent, no history is filled in
   const BackfillCounters* backfill_counters = nullptr;
+  std::function<ConfigStatus()> config_status = nullptr;  ///< empty: no lines
+  /// Reads the configuration again. kUnavailable is answered 503, other errors 500. Empty: the
+  /// path is not there.
+  std::function<Result<void>()> reload = nullptr;
+  /// Whether recommendations are also given under the names of VPA's metrics; empty: they are not.
+  std::function<bool()> vpa_metrics = nullptr;
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.

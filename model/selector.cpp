@@ -163,6 +163,16 @@ bool Selector::Matches(LabelsView labels) const {
   return true;
 }
 
+std::vector<Selector::Part> Selector::Parts() const {
+  std::vector<Part> parts;
+  if (!matchers_) return parts;
+  parts.reserve(matchers_->size());
+  for (const Matcher& matcher : *matchers_) {
+    parts.push_back({matcher.label, matcher.Operator(), matcher.value});
+  }
+  return parts;
+}
+
 std::string Selector::WhyNot(LabelsView labels) const {
   if (!matchers_) return {};
   for (const Matcher& matcher : *matchers_) {

@@ -29,6 +29,15 @@ class Selector {
   /// As it was written; `{}` for the default.
   const std::string& text() const { return text_; }
 
+  /// One matcher: `label op value`, op being one of = != =~ !~.
+  struct Part {
+    std::string_view label;
+    std::string_view op;
+    std::string_view value;
+  };
+  /// In the order in which they were written; valid as long as this selector or a copy of it.
+  std::vector<Part> Parts() const;
+
  private:
   struct Matcher;
   std::shared_ptr<const std::vector<Matcher>> matchers_;

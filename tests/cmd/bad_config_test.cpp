@@ -27,7 +27,13 @@ constexpr std::string_view kRemoteWriteKeys =
     "max_body_size, max_unpacked_size, max_labels, max_label_name_length, max_label_value_length, "
     "max_future, bearer_token_file, late, ha";
 constexpr std::string_view kTopKeys =
-    "sources, estimation, remote_write, limits, storage, backfill";
+    "sources, estimation, profiles, compat, remote_write, limits, storage, backfill";
+constexpr std::string_view kEstimationKeys =
+    "preset, level, strict, mode, effect, cpu, memory, gpu_utilization, gpu_memory";
+constexpr std::string_view kCpuKeys =
+    "enabled, percentile, lower_percentile, upper_percentile, half_life, samples, window, weight, "
+    "sample_weight, margin, expansion, confidence_interval, pod_minimum, floor, ceiling, rounding, "
+    "static_ratio, correction, buckets";
 constexpr std::string_view kMetricNames =
     "letters, digits and _ : . / -, not beginning with a digit; labels belong into selector";
 
@@ -122,9 +128,8 @@ const BadConfig kBadConfigs[] = {
     {"estimation:\n  cpu:\n    percentile: 1e-400\n",
      "3: estimation.cpu.percentile: 1e-400 is out of range, allowed: 0 < x <= 1", ""},
     {"estimation:\n  cpu:\n    percentle: 0.9\n",
-     "3: estimation.cpu.percentle: there is no such key (did you mean percentile?), allowed: "
-     "percentile, margin, half_life, pod_minimum, sample_weight",
-     ""},
+     "3: estimation.cpu.percentle: there is no such key (did you mean percentile?), allowed: ",
+     kCpuKeys},
     {"estimation:\n  cpu:\n    percentile: 0.9\n    percentile: 0.5\n",
      "4: estimation.cpu.percentile: the key stands twice, allowed: once", ""},
     {"estimation:\n  cpu:\n    margin: -0.1\n",
@@ -151,23 +156,17 @@ const BadConfig kBadConfigs[] = {
      "3: estimation.cpu.pod_minimum: -1 is out of range, allowed: 0 <= x <= 1000", ""},
     {"estimation:\n  memory:\n    pod_minimum: 2Ti\n",
      "3: estimation.memory.pod_minimum: 2Ti is out of range, allowed: 0 <= x <= 1Ti", ""},
-    {"estimation:\n  memory:\n    sample_weight: 1\n",
-     "3: estimation.memory.sample_weight: there is no such key, allowed: percentile, margin, "
-     "half_life, pod_minimum",
-     ""},
+    {"estimation:\n  memory:\n    sample_weight: -1\n",
+     "3: estimation.memory.sample_weight: -1 is out of range, allowed: 0 < x <= 1000", ""},
     {"estimation:\n  cpu:\n    sample_weight: 0\n",
      "3: estimation.cpu.sample_weight: 0 is out of range, allowed: 0 < x <= 1000", ""},
     {"estimation:\n  gpu: {}\n",
-     "2: estimation.gpu: there is no such key (did you mean gpu_utilization?), allowed: cpu, "
-     "memory, gpu_utilization, gpu_memory",
-     ""},
+     "2: estimation.gpu: there is no such key (did you mean gpu_utilization?), allowed: ",
+     kEstimationKeys},
     {"estimation:\n  disk: {}\n",
-     "2: estimation.disk: there is no such key, allowed: cpu, memory, gpu_utilization, gpu_memory",
-     ""},
-    {"estimation: [cpu]\n",
-     "1: estimation: a list is not a map, allowed: the keys cpu, memory, gpu_utilization, "
-     "gpu_memory",
-     ""},
+     "2: estimation.disk: there is no such key, allowed: ", kEstimationKeys},
+    {"estimation: [cpu]\n", "1: estimation: a list is not a map, allowed: the keys ",
+     kEstimationKeys},
     {"remote_write:\n  max_body_size: 16\n",
      "2: remote_write.max_body_size: 16 is not a size: a unit is missing, allowed: ", kSizes},
     {"remote_write:\n  max_body_size: 16 MB\n",
@@ -359,9 +358,7 @@ const BadConfig kBadConfigs[] = {
     {"sources:\n  - metric: a\n    labels:\n      pod: b\n      pod: b\n",
      "5: sources[0].labels.pod: the key stands twice, allowed: once", ""},
     {"estimation:\n  mem: {}\n",
-     "2: estimation.mem: there is no such key (did you mean memory?), allowed: cpu, memory, "
-     "gpu_utilization, gpu_memory",
-     ""},
+     "2: estimation.mem: there is no such key (did you mean memory?), allowed: ", kEstimationKeys},
     {"sources:\n  - metric: foo\n    role: request\n    labels: {cluster: 'a\n\n",
      "6: this is not YAML: a quoted text is not closed", ""},
     {"estimation:\n  cpu:\n    pod_minimum: 1e999\n",

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace tidemark::cmd {
@@ -76,6 +78,99 @@ bool SameSource(const Source& a, const Source& b) {
   return tied(a) == tied(b) && Tied(a.labels) == Tied(b.labels);
 }
 
+/// An amount of up to `high`, sometimes one that a person would write.
+double RandomAmount(std::mt19937_64& random, bool bytes, double high) {
+  return Coin(random) ? Positive(random, high)
+                      : static_cast<double>(Between(random, 0, 4000)) / (bytes ? 0x1p-20 : 1000);
+}
+
+ResourceRule RandomRule(std::mt19937_64& random, Resource resource) {
+  constexpr int64_t kDay = 24 * 3600 * 1000LL;
+  const bool bytes = UnitName(resource) == "byte";
+  const double most = bytes ? 0x1p40 : 1000;
+  const double finest = bytes ? 1 : 0.001;
+  ResourceRule rule;
+  rule.enabled = Coin(random);
+  rule.percentile = Positive(random, 1);
+  rule.lower_percentile = Positive(random, rule.percentile);
+  rule.upper_percentile = Coin(random) ? 1 : rule.percentile;
+  rule.window_ms = Between(random, 60'000, 8 * kDay);
+  rule.half_life_ms = Between(random, std::max<int64_t>(60'000, rule.window_ms / 24), 365 * kDay);
+  rule.samples = Coin(random) ? SampleKind::kEveryMinute : SampleKind::kPeakPerWindow;
+  rule.weight = Coin(random) ? WeightRule::kConstant : WeightRule::kByRequest;
+  rule.sample_weight = Positive(random, 1000);
+  rule.buckets.ratio = 2 - Positive(random, 0.95);
+  rule.buckets.first = finest + Positive(random, most / 4);
+  rule.buckets.max = rule.buckets.first * 2;
+  rule.margin_ratio = Coin(random) ? 0 : Positive(random, 10);
+  rule.expansion_factor = 0.1 + Positive(random, 9.8);
+  rule.confidence_interval_ms = Between(random, 60'000, 365 * kDay);
+  rule.pod_minimum = RandomAmount(random, bytes, most);
+  rule.floor = RandomAmount(random, bytes, most);
+  if (Coin(random)) rule.ceiling = std::max(rule.floor, finest + Positive(random, most / 2));
+  rule.rounding = finest + RandomAmount(random, bytes, most / 2);
+  rule.static_ratio = Positive(random, 1);
+  rule.correction = static_cast<Correction>(Between(random, 0, 2));
+  if (resource == Resource::kMemory) {
+    rule.kills = {.bump_ratio = 1 + Positive(random, 9),
+                  .min_bump = RandomAmount(random, true, most),
+                  .hold_ms = Between(random, 0, 365 * kDay)};
+  }
+  return rule;
+}
+
+Profile RandomProfile(std::mt19937_64& random) {
+  Profile profile;
+  if (Between(random, 0, 4) == 0) {
+    profile = PresetProfile(Preset::kVpa);
+    profile.strict = true;
+    for (ResourceRule& rule : profile.resources) {
+      rule.percentile = Positive(random, 1);
+      rule.lower_percentile = Positive(random, rule.percentile);
+      rule.upper_percentile = Coin(random) ? 1 : rule.percentile;
+      rule.margin_ratio = Positive(random, 1);
+    }
+    return profile;
+  }
+  profile.preset = static_cast<Preset>(Between(random, 0, 2));
+  profile.level = static_cast<Level>(Between(random, 0, 3));
+  profile.mode = static_cast<PoolMode>(Between(random, 0, 3));
+  profile.effect = static_cast<Effect>(Between(random, 0, 1));
+  for (const Resource resource : kAllResources)
+    profile.rule(resource) = RandomRule(random, resource);
+  return profile;
+}
+
+ProfileSetPtr RandomProfiles(std::mt19937_64& random) {
+  static const std::vector<std::string> kSelectors = {"{}",
+                                                      "{ }",
+                                                      R"({namespace="a\"b", label_team!~'x|y'})",
+                                                      "{cluster=~`\\d+`,}",
+                                                      "{workload=\"\xc3\xa9\",container!=\"\"}",
+                                                      "\t{workload_type='\x01'}"};
+  std::vector<Profile> profiles;
+  for (int64_t i = Between(random, 0, 4); i > 0; --i) {
+    Profile& profile = profiles.emplace_back(RandomProfile(random));
+    profile.name = Pick(random, {"null-", "pool_", "1.", "True", "y"}) + std::to_string(i);
+    profile.selector = Selector::Parse(Pick(random, kSelectors)).value();
+  }
+  return std::make_shared<const ProfileSet>(std::move(profiles), RandomProfile(random));
+}
+
+bool SameProfile(const Profile& a, const Profile& b) {
+  const auto tied = [](const Profile& p) {
+    return std::tie(p.name, p.preset, p.selector.text(), p.level, p.strict, p.mode, p.effect,
+                    p.resources);
+  };
+  return tied(a) == tied(b);
+}
+
+bool SameProfiles(const ProfileSet& a, const ProfileSet& b) {
+  return SameProfile(a.fallback(), b.fallback()) &&
+         std::equal(a.profiles().begin(), a.profiles().end(), b.profiles().begin(),
+                    b.profiles().end(), SameProfile);
+}
+
 /// Without secrets: what is dumped does not show them.
 backfill::Options RandomBackfill(std::mt19937_64& random) {
   backfill::Options options;
@@ -124,17 +219,8 @@ Config RandomConfig(std::mt19937_64& random) {
   Config config;
   const auto sources = static_cast<size_t>(Between(random, 0, 6));
   for (size_t i = 0; i < sources; ++i) config.sources.push_back(RandomSource(random, i));
-  for (const Resource resource : kAllResources) {
-    engine::EstimationOptions& options = config.engine.estimation[static_cast<size_t>(resource)];
-    const bool bytes = UnitName(resource) == "byte";
-    options.percentile = Positive(random, 1);
-    options.margin_ratio = Coin(random) ? 0 : Positive(random, 10);
-    options.half_life_ms = Between(random, 60'000, 365LL * 24 * 3600 * 1000);
-    options.pod_minimum =
-        Coin(random) ? Positive(random, bytes ? 0x1p40 : 1000)
-                     : static_cast<double>(Between(random, 0, 4000)) / (bytes ? 0x1p-20 : 1000);
-    if (!bytes) options.sample_weight = Positive(random, 1000);
-  }
+  config.engine.profiles = RandomProfiles(random);
+  config.vpa_metrics = Coin(random);
   config.engine.max_series = Between(random, 1, 1'000'000'000);
   remote_write::Limits& limits = config.remote_write;
   limits.max_body_bytes = static_cast<uint64_t>(Between(random, 1 << 10, 1 << 30));
@@ -168,12 +254,6 @@ Config RandomConfig(std::mt19937_64& random) {
 }
 
 bool SameConfig(const Config& a, const Config& b) {
-  const auto estimation = [](const engine::EstimationOptions& o) {
-    return std::tie(o.percentile, o.margin_ratio, o.half_life_ms, o.sample_weight, o.pod_minimum);
-  };
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    if (estimation(a.engine.estimation[i]) != estimation(b.engine.estimation[i])) return false;
-  }
   const auto engine = [](const engine::Options& o) {
     return std::tie(o.shards, o.queue_batches, o.max_series, o.eval_interval_ms, o.refuse_late);
   };
@@ -185,8 +265,10 @@ bool SameConfig(const Config& a, const Config& b) {
     return std::tie(h.cluster_labels, h.replica_labels, h.failover_timeout_ms, h.max_clusters,
                     h.max_replicas);
   };
-  return engine(a.engine) == engine(b.engine) && ha(a.ha) == ha(b.ha) &&
-         SameBackfill(a.backfill, b.backfill) && a.max_inflight_bytes == b.max_inflight_bytes &&
+  return engine(a.engine) == engine(b.engine) &&
+         SameProfiles(*a.engine.profiles, *b.engine.profiles) && a.vpa_metrics == b.vpa_metrics &&
+         ha(a.ha) == ha(b.ha) && SameBackfill(a.backfill, b.backfill) &&
+         a.max_inflight_bytes == b.max_inflight_bytes &&
          limits(a.remote_write) == limits(b.remote_write) &&
          a.bearer_token_file == b.bearer_token_file &&
          std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),

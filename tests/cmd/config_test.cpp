@@ -66,7 +66,7 @@ TEST_CASE("Every key of the configuration reaches its setting", "[cmd][config]")
   const Config config = Good(R"(
 estimation:
   cpu: {percentile: 0.95, margin: 0.2, half_life: 12h, pod_minimum: 25m, sample_weight: 0.5}
-  memory: {percentile: 1, margin: 0, half_life: 7d, pod_minimum: 250Mi}
+  memory: {percentile: 1, margin: 0, half_life: 7d, pod_minimum: 250Mi, sample_weight: 3}
   gpu_utilization: {percentile: 0.5, margin: 1, half_life: 1h30m, pod_minimum: 0.1, sample_weight: 2}
   gpu_memory: {percentile: 9e-1, margin: +1.5, half_life: 1w, pod_minimum: 1Gi}
 remote_write:
@@ -95,7 +95,8 @@ storage:
   CHECK(config.engine.checkpoint_interval_ms == 90'000);
   CHECK(config.storage.sync_interval_ms == 250);
   CHECK(config.storage.min_free_bytes == 0);
-  const auto& [cpu, memory, gpu_utilization, gpu_memory] = config.engine.estimation;
+  const auto& [cpu, memory, gpu_utilization, gpu_memory] =
+      config.engine.profiles->fallback().resources;
   CHECK(cpu.percentile == 0.95);
   CHECK(cpu.margin_ratio == 0.2);
   CHECK(cpu.half_life_ms == 12 * 3'600'000);
@@ -105,7 +106,7 @@ storage:
   CHECK(memory.margin_ratio == 0);
   CHECK(memory.half_life_ms == 7 * 24 * 3'600'000);
   CHECK(memory.pod_minimum == 250.0 * 1024 * 1024);
-  CHECK(memory.sample_weight == 1);
+  CHECK(memory.sample_weight == 3);
   CHECK(gpu_utilization.percentile == 0.5);
   CHECK(gpu_utilization.half_life_ms == 5'400'000);
   CHECK(gpu_utilization.pod_minimum == 0.1);
@@ -223,28 +224,110 @@ TEST_CASE("Words that YAML 1.1 takes for booleans or nothing are text where text
 TEST_CASE("The default configuration is dumped in full", "[cmd][config]") {
   CHECK(DumpConfig(Config{}) == R"(sources: []
 estimation:
+  preset: tidemark
+  level: container
+  strict: false
+  mode: dynamic
+  effect: shown
   cpu:
+    enabled: true
     percentile: 0.9
-    margin: 0.15
+    lower_percentile: 0.5
+    upper_percentile: 0.95
     half_life: 1d
+    samples: every_minute
+    window: 1d
+    weight: constant
+    sample_weight: 0.1
+    buckets:
+      first: 10m
+      ratio: 1.05
+      max: 1000
+    margin: 0.15
+    expansion: 1
+    confidence_interval: 1d
     pod_minimum: 10m
-    sample_weight: 0.1
+    floor: 0
+    ceiling: none
+    rounding: 1m
+    static_ratio: 1
+    correction: replace
   memory:
+    enabled: true
     percentile: 0.9
-    margin: 0.15
+    lower_percentile: 0.5
+    upper_percentile: 0.95
     half_life: 1d
+    samples: peak_per_window
+    window: 1d
+    weight: constant
+    sample_weight: 1
+    buckets:
+      first: 10000000
+      ratio: 1.05
+      max: 976562500Ki
+    margin: 0.15
+    expansion: 1
+    confidence_interval: 1d
     pod_minimum: 16Mi
+    floor: 0
+    ceiling: none
+    rounding: 1
+    static_ratio: 1
+    correction: replace
+    kills:
+      bump_ratio: 1.2
+      min_bump: 100Mi
+      hold: 3d
   gpu_utilization:
+    enabled: true
     percentile: 0.9
-    margin: 0.15
+    lower_percentile: 0.5
+    upper_percentile: 0.95
     half_life: 1d
-    pod_minimum: 0
+    samples: every_minute
+    window: 1d
+    weight: constant
     sample_weight: 0.1
-  gpu_memory:
-    percentile: 0.9
+    buckets:
+      first: 10m
+      ratio: 1.05
+      max: 1000
     margin: 0.15
-    half_life: 1d
+    expansion: 1
+    confidence_interval: 1d
     pod_minimum: 0
+    floor: 0
+    ceiling: none
+    rounding: 1m
+    static_ratio: 1
+    correction: replace
+  gpu_memory:
+    enabled: true
+    percentile: 0.9
+    lower_percentile: 0.5
+    upper_percentile: 0.95
+    half_life: 1d
+    samples: peak_per_window
+    window: 1d
+    weight: constant
+    sample_weight: 1
+    buckets:
+      first: 10000000
+      ratio: 1.05
+      max: 976562500Ki
+    margin: 0.15
+    expansion: 1
+    confidence_interval: 1d
+    pod_minimum: 0
+    floor: 0
+    ceiling: none
+    rounding: 1
+    static_ratio: 1
+    correction: replace
+profiles: []
+compat:
+  vpa_metrics: false
 remote_write:
   max_body_size: 16MB
   max_unpacked_size: 32MB
@@ -329,7 +412,7 @@ TEST_CASE("Input that is no text is refused with the line of the byte", "[cmd][c
 
 TEST_CASE("Size, depth and number of values are bounded", "[cmd][config]") {
   CHECK(ErrorOf(std::string(kMaxYamlBytes + 1, '#')) ==
-        "tidemark.yml: the file is too large, allowed: at most 1048576 bytes");
+        "tidemark.yml: the file is too large, allowed: at most 4194304 bytes");
   CHECK(SameConfig(Good(std::string(kMaxYamlBytes, '#')), Config{}));
   for (const char c : {'[', '{'}) {
     CHECK(ErrorOf(std::string(kMaxYamlBytes, c)) ==
@@ -338,7 +421,7 @@ TEST_CASE("Size, depth and number of values are bounded", "[cmd][config]") {
   std::string many = "sources: [";
   for (size_t i = 0; i < kMaxYamlValues; ++i) many += "a,";
   CHECK(ErrorOf(many + "]") ==
-        "tidemark.yml:1: there are too many values, allowed: at most 100000");
+        "tidemark.yml:1: there are too many values, allowed: at most 200000");
   std::string sources = "sources:\n";
   for (int i = 0; i < 1001; ++i)
     sources += "  - {metric: m" + std::to_string(i) + ", role: none}\n";
@@ -375,7 +458,7 @@ TEST_CASE("A configuration file is read from disk and named in errors", "[cmd][c
             ":1: limits.max_series: x is not a whole number, allowed: 1 <= x <= 1000000000");
   const TemporaryFile large(std::string(3 * kMaxYamlBytes, '#'));
   CHECK(LoadConfig(large.path()).error().message ==
-        large.path() + ": the file is too large, allowed: at most 1048576 bytes");
+        large.path() + ": the file is too large, allowed: at most 4194304 bytes");
 }
 
 TEST_CASE("A file that cannot be read is an input error of the system", "[cmd][config]") {

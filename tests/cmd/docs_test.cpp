@@ -51,14 +51,16 @@ bool ManualNames(const std::string& name) {
 TEST_CASE("The examples of the manual are good configurations", "[cmd][docs]") {
   size_t configurations = 0;
   for (const std::string& example : Examples()) {
-    if (example.starts_with("tidemark ") || example.starts_with("# of Prometheus: ")) continue;
+    if (example.starts_with("tidemark ") || example.starts_with("tidetool ") ||
+        example.starts_with("# of Prometheus: "))
+      continue;
     CAPTURE(example);
     const auto config = ParseConfig(example, "example");
     INFO((config ? "" : config.error().message));
     CHECK(config);
     ++configurations;
   }
-  CHECK(configurations == 8);
+  CHECK(configurations == 10);
 }
 
 TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]") {
@@ -66,14 +68,17 @@ TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]"
     CAPTURE(flag.name);
     CHECK(ManualNames("--" + flag.name + "="));
   }
-  const std::string dump = DumpConfig(Config{});
+  const auto config = ParseConfig("profiles: [{name: a, selector: '{}'}]", "one");
+  REQUIRE(config);
+  const std::string dump = DumpConfig(*config);
   for (size_t begin = 0; begin < dump.size();) {
     const size_t end = dump.find('\n', begin);
     std::string key = dump.substr(begin, dump.find(':', begin) - begin);
-    key.erase(0, key.find_first_not_of(' '));
+    key.erase(0, key.find_first_not_of(" -"));
     CAPTURE(key);
-    CHECK((ManualNames(key + "`") || key == "sources" || key == "estimation" ||
-           key == "remote_write" || key == "limits" || key == "storage" || key == "backfill"));
+    CHECK((ManualNames(key + "`") || key == "sources" || key == "estimation" || key == "profiles" ||
+           key == "compat" || key == "remote_write" || key == "limits" || key == "storage" ||
+           key == "backfill"));
     begin = end + 1;
   }
   for (auto role = workloads::Role::kNone; role <= workloads::Role::kPodLabels;

@@ -40,6 +40,8 @@ struct FakeDaemon {
   BackfillCounters backfill_counters;
   ManualClock clock{FromUnixMs(1700000020000)};
   bool ready = true;
+  ConfigStatus config_status{.last_reload_successful = true, .last_success_ms = 1700000000250};
+  Result<void> reloaded;
   std::vector<HttpRoute> routes = Routes({snapshots,
                                           state,
                                           remote_write,
@@ -54,7 +56,10 @@ struct FakeDaemon {
                                           &ha,
                                           &storage,
                                           &backfill,
-                                          &backfill_counters});
+                                          &backfill_counters,
+                                          [this] { return config_status; },
+                                          [this] { return reloaded; },
+                                          [] { return false; }});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {

@@ -51,3 +51,14 @@ TEST_CASE("a wrong selector says where and what was expected", "[model][selector
         "selector {a=\"\\q\"}: expected one of \\n \\t \\r \\\\ \\\" \\' at position 6");
   CHECK(ErrorOf("{a=~\"(\"}").starts_with("selector {a=~\"(\"}: regular expression of a: "));
 }
+
+TEST_CASE("a selector tells its matchers in the order of writing", "[model][selector]") {
+  CHECK(Selector().Parts().empty());
+  const auto selector = Selector::Parse(R"({b="x\"", a!="", c=~"y|z", c!~'w',})");
+  REQUIRE(selector);
+  std::string told;
+  for (const Selector::Part& part : selector->Parts()) {
+    told.append(part.label).append(part.op).append(part.value).append(";");
+  }
+  CHECK(told == "b=x\";a!=;c=~y|z;c!~w;");
+}

@@ -1,0 +1,60 @@
+#pragma once
+// The configuration in force, and reading its file again while the daemon runs.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "cmd/config.h"
+#include "model/clock.h"
+#include "model/profile.h"
+#include "model/result.h"
+
+namespace tidemark::cmd {
+
+/// Thread-safe.
+class ConfigInForce {
+ public:
+  /// `path`: where `config` was read from; empty: it is built in. `apply` puts new profiles into
+  /// force; it is called for one reload at a time and must not fail. The clock must outlive this.
+  ConfigInForce(std::string path, Config config, const Clock& clock,
+                std::function<void(ProfileSetPtr)> apply);
+
+  /// Reads the file again, and has what changed take effect, all of it or nothing: `estimation`,
+  /// `profiles`, `compat`. Any other change is an error (kInvalidArgument), as is whatever is wrong
+  /// with the file (as LoadConfig); then all stays as it was. One at a time, others wait. Logs what
+  /// came of it.
+  Result<void> Reload();
+
+  /// As DumpConfig.
+  std::string Yaml() const;
+  bool vpa_metrics() const { return vpa_metrics_.load(); }
+
+  /// Whether the last reload took effect; true before the first.
+  bool last_reload_successful() const { return last_successful_.load(); }
+  /// When the file was last read well, Unix time in milliseconds.
+  int64_t last_success_ms() const { return last_success_ms_.load(); }
+
+ private:
+  Result<void> TakeOver(Config config);
+  void Tell(const Result<void>& outcome);
+
+  const std::string path_;
+  const Clock& clock_;
+  const std::function<void(ProfileSetPtr)> apply_;
+  std::atomic<bool> vpa_metrics_;
+  std::atomic<bool> last_successful_{true};
+  std::atomic<int64_t> last_success_ms_;
+
+  std::mutex reloading_;  // guards the two below
+  Config config_;
+  std::string last_error_;
+
+  mutable std::mutex mutex_;  // guards yaml_
+  std::shared_ptr<const std::string> yaml_;
+};
+
+}  // namespace tidemark::cmd
