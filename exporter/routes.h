@@ -5,12 +5,13 @@
 //   /metrics                        text 0.0.4 or OpenMetrics 1.0, gzip when asked
 //   /-/healthy  /-/ready            as Prometheus; ready answers 503 until the daemon is
 //   /api/v1/recommendations         exporter/api.h
+//   /api/v1/workloads/*             exporter/workload_api.h
 //   /api/v1/status/sources  /api/v1/status/buildinfo  /api/v1/status/config
 //   /api/v1/status/runtimeinfo
 // and those of exporter/backfill_api.h.
 //
-// Until the daemon is ready, recommendations and sources are answered 503: what is not there yet
-// must not look as if it did not exist.
+// Until the daemon is ready, recommendations, workloads and sources are answered 503: what is not
+// there yet must not look as if it did not exist.
 
 #include <functional>
 #include <string>
@@ -45,6 +46,8 @@ struct Sources {
   const StorageCounters* storage = nullptr;  ///< absent: nothing is kept on disk
   BackfillControl* backfill = nullptr;       ///< both or none: absent, no history is filled in
   const BackfillCounters* backfill_counters = nullptr;
+  /// Whether /metrics has those of vpa_metrics.h, too; may be empty: no.
+  std::function<bool()> vpa_metrics = nullptr;
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/amount_text.h"
+#include "model/rounding.h"
 
 namespace tidemark::rightsizing {
 namespace {
@@ -72,15 +73,7 @@ class Correcting {
   /// Rounded up as recommendations are, but never so that it comes out above the original.
   double StaticRequest() const {
     double request = std::max(*original_ * rule_.static_ratio, rule_.floor);
-    if (rule_.rounding > 0) {
-      // Half a billionth of a step is an error of binary fractions, not a reason to round up.
-      const double steps = std::ceil(request / rule_.rounding - 5e-10);
-      const double per_unit = std::round(1 / rule_.rounding);
-      const double rounded = rule_.rounding < 1 && std::abs(per_unit * rule_.rounding - 1) < 1e-12
-                                 ? steps / per_unit
-                                 : steps * rule_.rounding;
-      request = std::max(rounded, 0.0);
-    }
+    request = RoundedUp(request, rule_.rounding);
     if (rule_.ceiling) request = std::min(request, *rule_.ceiling);
     return std::min(request, *original_);
   }

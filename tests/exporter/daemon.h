@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,10 +22,15 @@ struct FakeDaemon {
     HttpRequest request;
     request.method = "GET";
     request.path = path;
+    request.raw_path = path;
     request.query = std::move(query);
     request.headers = std::move(headers);
     for (const HttpRoute& route : routes) {
-      if (route.path == path) return route.handler(request);
+      const std::string_view pattern = route.path;
+      if (route.path == path ||
+          (pattern.ends_with("/*") && path.starts_with(pattern.substr(0, pattern.size() - 1)))) {
+        return route.handler(request);
+      }
     }
     throw std::runtime_error("no route " + path);
   }
@@ -40,6 +46,7 @@ struct FakeDaemon {
   BackfillCounters backfill_counters;
   ManualClock clock{FromUnixMs(1700000020000)};
   bool ready = true;
+  bool vpa_metrics = false;
   std::vector<HttpRoute> routes = Routes({snapshots,
                                           state,
                                           remote_write,
@@ -54,7 +61,8 @@ struct FakeDaemon {
                                           &ha,
                                           &storage,
                                           &backfill,
-                                          &backfill_counters});
+                                          &backfill_counters,
+                                          [this] { return vpa_metrics; }});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {

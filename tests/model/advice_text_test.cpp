@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/amount_text.h"
+#include "model/rounding.h"
 #include "tests/catch.h"
 
 namespace tidemark {
@@ -68,6 +69,19 @@ TEST_CASE("amounts are written as a manifest has them", "[model][amount]") {
   CHECK(AmountText(Resource::kGpuUtilization, 0.855) == "85.5 %");
   CHECK(AmountText(Resource::kCpu, std::numeric_limits<double>::infinity()) == "unknown");
   CHECK(AmountText(Resource::kCpu, std::nan("")) == "unknown");
+}
+
+TEST_CASE("rounding up gives the number that people read", "[model][amount]") {
+  CHECK(RoundedUp(0.2162, 0.001) == 0.217);
+  CHECK(RoundedUp(0.217, 0.001) == 0.217);
+  CHECK(RoundedUp(0.1 + 0.2, 0.1) == 0.3);
+  CHECK(RoundedUp(0.21, 0.05) == 0.25);
+  CHECK(RoundedUp(1.01, 0.5) == 1.5);
+  CHECK(RoundedUp(0.7, 0.3) == Approx(0.9));
+  CHECK(RoundedUp(1000000.2, 1) == 1000001);
+  CHECK(RoundedUp(5, 4096) == 4096);
+  CHECK(RoundedUp(0, 0.001) == 0);
+  CHECK(RoundedUp(1.23456, 0) == 1.23456);
 }
 
 TEST_CASE("the sentence follows the number from percentile to margin", "[model][advice_text]") {
