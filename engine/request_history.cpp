@@ -96,7 +96,7 @@ MemoryPeakWindow& RequestHistory::WindowAt(Instance& instance, Resource resource
   const WindowRule rule = profile.strict ? WindowRule::kVpa : WindowRule::kMended;
   auto& window = instance.windows[static_cast<size_t>(resource)];
   const bool over = window && (!window->WindowEnd() || time >= *window->WindowEnd());
-  if (!window || (over && (window->Interval() != length || window->rule() != rule))) {
+  if (!window || (over && (window->interval() != length || window->rule() != rule))) {
     window = std::make_unique<MemoryPeakWindow>(length, rule);
   }
   return *window;

@@ -54,13 +54,17 @@ Result<Head> ReadHead(ByteReader& in, uint8_t allowed) {
 }  // namespace
 
 void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
-  out.Byte(kFormatMark);
-  if (container >= containers_.size() || !containers_[container]) {
+  const Container* const found =
+      container < containers_.size() ? containers_[container].get() : nullptr;
+  const auto bits = static_cast<uint8_t>(
+      found == nullptr ? 0 : Present(found->tracks) | (found->kills ? kHasKills : 0));
+  if (bits == 0) {  // nothing is written as the first format wrote it
     out.Byte(0);
     return;
   }
-  const Container& known = *containers_[container];
-  out.Byte(static_cast<uint8_t>(Present(known.tracks) | (known.kills ? kHasKills : 0)));
+  const Container& known = *found;
+  out.Byte(kFormatMark);
+  out.Byte(bits);
   for (const auto& track : known.tracks) {
     if (track) track->Save(out);
   }
@@ -68,15 +72,20 @@ void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
 }
 
 void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
-  out.Byte(kFormatMark);
-  if (instance >= instances_.size() || !instances_[instance]) {
+  const Instance* const found =
+      instance < instances_.size() ? instances_[instance].get() : nullptr;
+  uint8_t bits = 0;
+  if (found != nullptr) {
+    bits = Present(found->windows);
+    if (found->has_sample) bits |= kHasSample;
+    if (found->labels != 0) bits |= kHasLabels;
+  }
+  if (bits == 0) {
     out.Byte(0);
     return;
   }
-  const Instance& known = *instances_[instance];
-  uint8_t bits = Present(known.windows);
-  if (known.has_sample) bits |= kHasSample;
-  if (known.labels != 0) bits |= kHasLabels;
+  const Instance& known = *found;
+  out.Byte(kFormatMark);
   out.Byte(bits);
   for (const auto& window : known.windows) {
     if (window) window->Save(out);

@@ -100,7 +100,7 @@ bool UsageTrack::IsEmpty() const {
 /// too young to.
 void UsageTrack::MakeEarlier() {
   if (earlier_ == nullptr && !IsEmpty()) {
-    auto before = std::make_unique<UsageTrack>(kind_, layout_, std::move(own_));
+    std::unique_ptr<UsageTrack> before(new UsageTrack(kind_, layout_, std::move(own_)));
     before->by_labels_ = std::move(by_labels_);
     earlier_ = std::move(before);
   }

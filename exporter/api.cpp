@@ -6,46 +6,16 @@
 #include <system_error>
 #include <utility>
 
+#include "exporter/advice_json.h"
+#include "exporter/answer_json.h"
 #include "exporter/json_writer.h"
 #include "exporter/recommendation_query.h"
-#include "exporter/rfc3339.h"
+#include "model/advice_text.h"
 
 namespace tidemark::exporter {
 namespace {
 
-HttpResponse JsonResponse(unsigned status, JsonWriter& json) {
-  HttpResponse response;
-  response.status = status;
-  response.headers.push_back({"Content-Type", "application/json"});
-  response.body = json.Take();
-  return response;
-}
-
-/// `write_data(json)` writes the value of `data`.
-template <class F>
-HttpResponse SuccessAnswer(F&& write_data) {
-  JsonWriter json;
-  json.BeginObject();
-  json.Member("status", "success");
-  json.Key("data");
-  std::forward<F>(write_data)(json);
-  json.EndObject();
-  return JsonResponse(200, json);
-}
-
-void WriteIfKnown(std::string_view key, const std::optional<double>& value, JsonWriter& json) {
-  if (value) json.Key(key), json.Number(*value);
-}
-
-void WriteTime(std::string_view key, int64_t unix_ms, JsonWriter& json) {
-  json.Member(key, FormatRfc3339(unix_ms));
-}
-
-void WriteUnlessEmpty(std::string_view key, std::string_view value, JsonWriter& json) {
-  if (!value.empty()) json.Member(key, value);
-}
-
-void WriteItem(const ItemPosition& item, const WorkloadAdvice& workload,
+void WriteItem(const ItemPosition& item, const WorkloadAdvice& workload, const Profile* profile,
                const ResourceAdvice& advice, JsonWriter& json) {
   json.BeginObject();
   WriteUnlessEmpty("cluster", item.cluster, json);
@@ -53,16 +23,13 @@ void WriteItem(const ItemPosition& item, const WorkloadAdvice& workload,
   json.Member("workload_type", item.workload_type);
   json.Member("workload", item.workload);
   WriteUnlessEmpty("container", item.container, json);
-  json.Member("resource", ResourceName(advice.resource));
-  json.Member("unit", UnitName(advice.resource));
-  WriteIfKnown("current_request", advice.current_request, json);
-  WriteIfKnown("current_limit", advice.current_limit, json);
-  WriteIfKnown("model_request", advice.model_request, json);
-  WriteIfKnown("recommended_request", advice.recommended_request, json);
-  WriteIfKnown("reclaimable", advice.reclaimable, json);
-  if (advice.model_request) json.Key("confidence_days"), json.Number(advice.confidence_days);
+  WriteAdvice(advice, json);
   json.Key("replicas"), json.Number(workload.replicas);
   if (workload.last_sample_ms != 0) WriteTime("last_sample", workload.last_sample_ms, json);
+  if (profile != nullptr) {
+    json.Member("profile", profile->name);
+    json.Member("reason", AdviceText(*profile, advice));
+  }
   json.EndObject();
 }
 
@@ -76,13 +43,13 @@ std::optional<std::string> WritePage(const Snapshot& snapshot, const Recommendat
   json.BeginArray();
   // False when the page is full and this item is the first of the next.
   const auto visit = [&](const ItemPosition& item, const WorkloadAdvice& workload,
-                         const ResourceAdvice& advice) {
+                         const Profile* profile, const ResourceAdvice& advice) {
     if ((after && item <= *after) || !query.Matches(item)) return true;
     if (written == query.limit) {
       next = EncodePageToken(*last);
       return false;
     }
-    WriteItem(item, workload, advice, json);
+    WriteItem(item, workload, profile, advice, json);
     last = item;
     ++written;
     return true;
@@ -94,7 +61,7 @@ std::optional<std::string> WritePage(const Snapshot& snapshot, const Recommendat
           const ItemPosition item = {workload.id.cluster,       workload.id.name_space,
                                      workload.id.workload_type, workload.id.workload,
                                      container.container,       advice.resource};
-          if (!visit(item, workload, advice)) return false;
+          if (!visit(item, workload, container.profile, advice)) return false;
         }
       }
     }
@@ -192,7 +159,7 @@ HttpResponse ErrorAnswer(const Error& error) {
   json.Member("errorType", type);
   json.Member("error", error.message);
   json.EndObject();
-  return JsonResponse(status, json);
+  return JsonAnswer(status, json);
 }
 
 HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const HttpRequest& request) {

@@ -24,9 +24,8 @@ HttpResponse ErrorAnswer(const Error& error);
 
 /// GET /api/v1/recommendations: one item per container and resource. Parameters and paging:
 /// recommendation_query.h. data: {generation, published, recommendations: [{cluster, namespace,
-/// workload_type, workload, container, resource, unit, current_request, current_limit,
-/// model_request, recommended_request, reclaimable, confidence_days, replicas, last_sample}],
-/// next}; `next` only when there is more.
+/// workload_type, workload, container, those of advice_json.h, replicas, last_sample, profile (its
+/// name), reason (model/advice_text.h)}], next}; `next` only when there is more.
 HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const HttpRequest& request);
 
 /// GET /api/v1/status/sources.

@@ -1,12 +1,9 @@
 #include "exporter/recommendation_metrics.h"
 
 #include <array>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
+#include <string_view>
 
 namespace tidemark::exporter {
 namespace {
@@ -20,17 +17,30 @@ struct Family {
 // The unit is in a label, as kube-state-metrics has it, so only the last family has one in its
 // name. Days there are a count of days with samples behind them, and a name that users hold on to;
 // promtool would rather see seconds.
-constexpr std::array<Family, 6> kFamilies = {{
+constexpr std::array<Family, 9> kFamilies = {{
     {{"tidemark_recommended_request",
-      "The request to set for one pod's container: model value with margin, at least the "
-      "minimum.",
+      "The request to set for one pod's container: model value with margin and expansion, within "
+      "minimum, floor and ceiling.",
       MetricType::kGauge, ""},
      [](const ResourceAdvice& advice) { return advice.recommended_request; }},
+    {{"tidemark_recommended_request_lower_bound",
+      "A present request below this is wrong with some confidence.", MetricType::kGauge, ""},
+     [](const ResourceAdvice& advice) { return advice.lower_bound; }},
+    {{"tidemark_recommended_request_upper_bound",
+      "A present request above this is wrong with some confidence; absent while too little is "
+      "known.",
+      MetricType::kGauge, ""},
+     [](const ResourceAdvice& advice) { return advice.upper_bound; }},
     {{"tidemark_model_request",
-      "What the usage histogram says that one pod's container needs, before margin and "
-      "minimum.",
+      "What the usage histogram (or kills for memory) says that one pod's container needs, before "
+      "margin, expansion and bounds.",
       MetricType::kGauge, ""},
      [](const ResourceAdvice& advice) { return advice.model_request; }},
+    {{"tidemark_original_request",
+      "The request that the workload's owner wrote, before any correction, where the stream says "
+      "it.",
+      MetricType::kGauge, ""},
+     [](const ResourceAdvice& advice) { return advice.original_request; }},
     {{"tidemark_current_request", "The request that the workload's newest pod has now.",
       MetricType::kGauge, ""},
      [](const ResourceAdvice& advice) { return advice.current_request; }},
@@ -48,38 +58,18 @@ constexpr std::array<Family, 6> kFamilies = {{
      }},
 }};
 
-/// The lines of one block, family after family; `ends` says where each ends.
-struct BlockText {
-  std::string text;
-  std::array<size_t, kFamilies.size()> ends{};
+constexpr FamilyHeader kProfileInfo = {
+    "tidemark_recommendation_profile_info",
+    "Always 1; the labels say by which profile a container's requests are worked out, and whether "
+    "right-sizing applies them by itself.",
+    MetricType::kGauge, ""};
+constexpr size_t kProfileFamily = kFamilies.size();
 
-  std::string_view Lines(size_t family) const {
-    const size_t begin = family == 0 ? 0 : ends[family - 1];
-    return std::string_view(text).substr(begin, ends[family] - begin);
-  }
-};
-
-void AppendNextLabel(std::string_view name, std::string_view value, std::string& out) {
-  out.push_back(out.empty() ? '{' : ',');
-  AppendLabel(name, value, out);
-}
-
-/// Formats blocks one after another in buffers that it keeps, so that what is kept of a block has
-/// its exact size.
 class Renderer {
  public:
   BlockText Render(const NamespaceBlock& block) {
-    for (std::string& lines : lines_) lines.clear();
     for (const WorkloadAdvice& workload : block.workloads) AddWorkload(workload);
-    BlockText result;
-    size_t size = 0;
-    for (const std::string& lines : lines_) size += lines.size();
-    result.text.reserve(size);
-    for (size_t i = 0; i < lines_.size(); ++i) {
-      result.text += lines_[i];
-      result.ends[i] = result.text.size();
-    }
-    return result;
+    return builder_.Take();
   }
 
  private:
@@ -98,6 +88,8 @@ class Renderer {
         labels_.resize(container_end);
         AddResource(advice);
       }
+      labels_.resize(container_end);
+      if (container.profile != nullptr) AddProfile(*container.profile);
     }
   }
 
@@ -107,87 +99,34 @@ class Renderer {
     labels_ += "} ";
     for (size_t i = 0; i < kFamilies.size(); ++i) {
       const std::optional<double> value = kFamilies[i].value(advice);
-      if (!value) continue;
-      lines_[i].append(kFamilies[i].header.name).append(labels_);
-      AppendNumber(*value, lines_[i]);
-      lines_[i].push_back('\n');
+      if (value) builder_.Add(i, kFamilies[i].header.name, labels_, *value);
     }
   }
 
-  std::array<std::string, kFamilies.size()> lines_;
+  void AddProfile(const Profile& profile) {
+    AppendNextLabel("profile", profile.name, labels_);
+    AppendNextLabel("preset", ToString(profile.preset), labels_);
+    AppendNextLabel("effect", ToString(profile.effect), labels_);
+    labels_ += "} ";
+    builder_.Add(kProfileFamily, kProfileInfo.name, labels_, 1);
+  }
+
+  BlockTextBuilder builder_{kFamilies.size() + 1};
   std::string labels_;
 };
 
-struct Entry {
-  // A weak owner keeps the control block, so another block can never take the place of a dead one
-  // unnoticed.
-  std::weak_ptr<const NamespaceBlock> owner;
-  std::shared_ptr<const BlockText> text;
-
-  bool IsOf(const std::shared_ptr<const NamespaceBlock>& block) const {
-    return !owner.owner_before(block) && !block.owner_before(owner);
-  }
-};
-
-using Entries = std::unordered_map<const NamespaceBlock*, Entry>;
-
 }  // namespace
 
-struct RecommendationMetrics::Cache {
-  mutable std::mutex mutex;
-  std::shared_ptr<const Entries> entries =
-      std::make_shared<Entries>();  // replaced as a whole, never changed
-  size_t rendered_last = 0;
-};
-
-RecommendationMetrics::RecommendationMetrics() : cache_(std::make_unique<Cache>()) {}
-RecommendationMetrics::~RecommendationMetrics() = default;
-
 void RecommendationMetrics::Append(const Snapshot& snapshot, ExpositionWriter& writer) {
-  std::shared_ptr<const Entries> known;
-  {
-    const std::lock_guard lock(cache_->mutex);
-    known = cache_->entries;
-  }
-  auto now = std::make_shared<Entries>();
-  now->reserve(snapshot.blocks.size());
-  std::vector<std::shared_ptr<const BlockText>> texts;
-  texts.reserve(snapshot.blocks.size());
-  size_t rendered = 0;
-  size_t bytes = 4096;  // for the headers
   Renderer renderer;
-  for (const std::shared_ptr<const NamespaceBlock>& block : snapshot.blocks) {
-    const auto found = known->find(block.get());
-    if (found != known->end() && found->second.IsOf(block)) {
-      texts.push_back(found->second.text);
-    } else {
-      texts.push_back(std::make_shared<BlockText>(renderer.Render(*block)));
-      ++rendered;
-    }
-    bytes += texts.back()->text.size();
-    now->insert_or_assign(block.get(), Entry{block, texts.back()});
-  }
-  {
-    const std::lock_guard lock(cache_->mutex);
-    cache_->entries = std::move(now);
-    cache_->rendered_last = rendered;
-  }
-  writer.Reserve(bytes);
+  const BlockTextCache::Texts texts =
+      cache_.Render(snapshot, [&](const NamespaceBlock& block) { return renderer.Render(block); });
+  constexpr size_t kHeaders = 4096;
+  writer.Reserve(SizeOf(texts) + kHeaders);
   for (size_t i = 0; i < kFamilies.size(); ++i) {
-    bool begun = false;
-    for (const std::shared_ptr<const BlockText>& text : texts) {
-      const std::string_view lines = text->Lines(i);
-      if (lines.empty()) continue;
-      if (!begun) writer.BeginFamily(kFamilies[i].header);
-      begun = true;
-      writer.Lines(lines);
-    }
+    WriteFamily(kFamilies[i].header, i, texts, writer);
   }
-}
-
-size_t RecommendationMetrics::RenderedLastForTest() const {
-  const std::lock_guard lock(cache_->mutex);
-  return cache_->rendered_last;
+  WriteFamily(kProfileInfo, kProfileFamily, texts, writer);
 }
 
 }  // namespace tidemark::exporter

@@ -14,6 +14,8 @@
 #include "exporter/process_stats.h"
 #include "exporter/recommendation_metrics.h"
 #include "exporter/storage_metrics.h"
+#include "exporter/vpa_metrics.h"
+#include "exporter/workload_api.h"
 
 namespace tidemark::exporter {
 namespace {
@@ -26,7 +28,8 @@ constexpr std::string_view kLandingPage = R"(<!DOCTYPE html>
 <p>What workloads should request, from what they have used.</p>
 <ul>
 <li><a href="metrics">Metrics</a></li>
-<li><a href="api/v1/recommendations">Recommendations</a></li>
+<li><a href="api/v1/recommendations">Recommendations</a>; how one workload's came about:
+<code>api/v1/workloads/NAMESPACE/TYPE/NAME</code>, e.g. <code>api/v1/workloads/shop/deployment/web</code></li>
 <li><a href="api/v1/status/sources">Sources: what has come in and what is missing</a></li>
 <li><a href="api/v1/status/backfill">Back-fill</a></li>
 <li><a href="api/v1/status/runtimeinfo">Run-time information</a></li>
@@ -50,6 +53,11 @@ struct Exporter {
     response.headers.push_back({"Vary", "Accept"});
     ExpositionWriter writer(format, response.body);
     recommendations.Append(*snapshot, writer);
+    if (sources.vpa_metrics && sources.vpa_metrics()) {
+      vpa.Append(*snapshot, writer);
+    } else {
+      vpa.Clear();
+    }
     AppendDaemonMetrics(sources.remote_write, sources.http, sources.engine, *snapshot,
                         sources.build, ReadProcessStats(), writer);
     if (sources.config_status) AppendConfigMetrics(sources.config_status(), writer);
@@ -70,6 +78,11 @@ struct Exporter {
   HttpResponse Recommendations(const HttpRequest& request) const {
     if (!sources.ready()) return NotReady();
     return RecommendationsAnswer(*sources.snapshots.Current(), request);
+  }
+
+  HttpResponse Workload(const HttpRequest& request) const {
+    if (!sources.ready()) return NotReady();
+    return WorkloadAnswer(*sources.snapshots.Current(), sources.state, request);
   }
 
   HttpResponse SourcesStatus(const HttpRequest& request) const {
@@ -97,6 +110,7 @@ struct Exporter {
 
   Sources sources;
   RecommendationMetrics recommendations;
+  VpaMetrics vpa;
 };
 
 HttpResponse LandingPage() {
@@ -135,6 +149,8 @@ std::vector<HttpRoute> Routes(Sources sources) {
       GetCompressed("/metrics", [exporter](Request request) { return exporter->Metrics(request); }),
       GetCompressed("/api/v1/recommendations",
                     [exporter](Request request) { return exporter->Recommendations(request); }),
+      GetCompressed(kWorkloadPath,
+                    [exporter](Request request) { return exporter->Workload(request); }),
       GetCompressed("/api/v1/status/sources",
                     [exporter](Request request) { return exporter->SourcesStatus(request); }),
       GetCompressed("/api/v1/status/buildinfo",

@@ -5,14 +5,15 @@
 //   /metrics                        text 0.0.4 or OpenMetrics 1.0, gzip when asked
 //   /-/healthy  /-/ready            as Prometheus; ready answers 503 until the daemon is
 //   /api/v1/recommendations         exporter/api.h
+//   /api/v1/workloads/*             exporter/workload_api.h
 //   /api/v1/status/sources  /api/v1/status/buildinfo  /api/v1/status/config
 //   /api/v1/status/runtimeinfo
 // and those of exporter/backfill_api.h. POST and PUT, as Prometheus has it:
 //
 //   /-/reload                       200 when it took effect, else 500 and why not
 //
-// Until the daemon is ready, recommendations and sources are answered 503: what is not there yet
-// must not look as if it did not exist.
+// Until the daemon is ready, recommendations, workloads and sources are answered 503: what is not
+// there yet must not look as if it did not exist.
 
 #include <functional>
 #include <string>
@@ -54,7 +55,7 @@ struct Sources {
   /// Reads the configuration again. kUnavailable is answered 503, other errors 500. Empty: the
   /// path is not there.
   std::function<Result<void>()> reload = nullptr;
-  /// Whether recommendations are also given under the names of VPA's metrics; empty: they are not.
+  /// Whether /metrics has those of vpa_metrics.h, too; may be empty: no.
   std::function<bool()> vpa_metrics = nullptr;
 };
 

@@ -90,7 +90,7 @@ struct EngineCounters {
   Counter usage_minutes_dropped{};  ///< less than half covered
   /// Minutes that a merged past reaches over: the live ones do not count.
   Counter usage_minutes_before_past{};
-  Counter estimates{};          ///< requests of one resource of one container worked out anew
+  Counter estimates{};              ///< requests of one resource of one container worked out anew
   Counter oom_kills{};              ///< of containers, for memory, fed to the estimators
   Counter oom_kills_repeated{};     ///< set aside: another series had told them
   Counter restarts_without_kill{};  ///< of containers, for another reason or for none that came

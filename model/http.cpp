@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/percent.h"
+
 namespace tidemark {
 namespace {
 
@@ -27,6 +29,22 @@ std::optional<std::string_view> HttpRequest::Query(std::string_view name) const 
     if (key == name) return value;
   }
   return std::nullopt;
+}
+
+std::vector<std::string> HttpRequest::PathSegments() const {
+  std::string_view rest = raw_path.empty() ? path : raw_path;
+  if (rest.starts_with('/')) rest.remove_prefix(1);
+  std::vector<std::string> segments;
+  for (;;) {
+    const size_t slash = rest.find('/');
+    const std::string_view segment = rest.substr(0, slash);
+    // What the server hands on has whole escapes only; a path that was never encoded stays.
+    segments.push_back(raw_path.empty()
+                           ? std::string(segment)
+                           : PercentDecode(segment, Plus::kLiteral).value_or(std::string(segment)));
+    if (slash == std::string_view::npos) return segments;
+    rest.remove_prefix(slash + 1);
+  }
 }
 
 HttpResponse HttpResponse::Text(unsigned status, std::string body) {

@@ -24,11 +24,16 @@ struct HttpRequest {
   std::string body;                                        ///< chunks already joined
   std::optional<uint64_t> content_length;  ///< as announced; absent when chunked or without body
   std::string peer;                        ///< address:port
+  std::string raw_path;                    ///< `path` as it was sent; may be empty in tests
 
   /// First header of that name (no case); empty when absent. Valid as long as the request.
   std::string_view Header(std::string_view name) const;
   /// First query parameter of that name; absent when it was not given.
   std::optional<std::string_view> Query(std::string_view name) const;
+  /// The parts of the path between slashes, each decoded by itself, so that a %2F within a name
+  /// does not end it: "/a//b%2Fc/" has "a", "", "b/c", "". Of a route with "/*" these are the
+  /// parameters.
+  std::vector<std::string> PathSegments() const;
 };
 
 struct HttpResponse {

@@ -140,6 +140,7 @@ tl::expected<RequestHead, Fault> ParseRequestHead(std::string_view block) {
   head.request.method = std::move(parser.request().method);
   head.request.headers = std::move(parser.request().headers);
   head.request.path = std::move(target->path);
+  head.request.raw_path = std::move(target->raw_path);
   head.request.query = std::move(target->query);
   return head;
 }

@@ -2,37 +2,10 @@
 
 #include <algorithm>
 
+#include "model/percent.h"
+
 namespace tidemark::server {
 namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-enum class Plus : bool { kLiteral, kBlank };
-
-std::optional<std::string> Decode(std::string_view text, Plus plus) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%') {
-      if (text.size() - i < 3) return std::nullopt;
-      const int high = HexDigit(text[i + 1]);
-      const int low = HexDigit(text[i + 2]);
-      if (high < 0 || low < 0) return std::nullopt;
-      out.push_back(static_cast<char>(high * 16 + low));
-      i += 2;
-    } else if (text[i] == '+' && plus == Plus::kBlank) {
-      out.push_back(' ');
-    } else {
-      out.push_back(text[i]);
-    }
-  }
-  return out;
-}
 
 bool StartsWithNoCase(std::string_view text, std::string_view lower_prefix) {
   return text.size() >= lower_prefix.size() &&
@@ -60,10 +33,11 @@ std::optional<Target> ParseTarget(std::string_view text) {
   if (!text.starts_with('/')) return std::nullopt;
 
   const size_t question = text.find('?');
-  std::optional<std::string> path = Decode(text.substr(0, question), Plus::kLiteral);
+  std::optional<std::string> path = PercentDecode(text.substr(0, question), Plus::kLiteral);
   if (!path) return std::nullopt;
   Target target;
   target.path = std::move(*path);
+  target.raw_path = text.substr(0, question);
   if (question == std::string_view::npos) return target;
 
   for (std::string_view rest = text.substr(question + 1); !rest.empty();) {
@@ -72,10 +46,10 @@ std::optional<Target> ParseTarget(std::string_view text) {
     rest = ampersand == std::string_view::npos ? std::string_view() : rest.substr(ampersand + 1);
     if (part.empty()) continue;
     const size_t equals = part.find('=');
-    std::optional<std::string> name = Decode(part.substr(0, equals), Plus::kBlank);
+    std::optional<std::string> name = PercentDecode(part.substr(0, equals), Plus::kBlank);
     std::optional<std::string> value = equals == std::string_view::npos
                                            ? std::string()
-                                           : Decode(part.substr(equals + 1), Plus::kBlank);
+                                           : PercentDecode(part.substr(equals + 1), Plus::kBlank);
     if (!name || !value) return std::nullopt;
     target.query.emplace_back(std::move(*name), std::move(*value));
   }

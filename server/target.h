@@ -12,6 +12,7 @@ namespace tidemark::server {
 struct Target {
   std::string path;  ///< starts with '/'; decoded bytes, also %2F and %00; dot segments are left as
                      ///< they are
+  std::string raw_path;  ///< the same as it was sent, with its escapes
   std::vector<std::pair<std::string, std::string>>
       query;  ///< '+' is a blank; empty parts are left out
 };

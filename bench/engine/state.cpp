@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/options.h"
 #include "engine/request_history.h"
 #include "workloads/namespace_state.h"
 

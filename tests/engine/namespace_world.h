@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/advisor.h"
+#include "engine/options.h"
 #include "engine/request_history.h"
 #include "tests/engine/random_traffic.h"
 #include "workloads/namespace_state.h"

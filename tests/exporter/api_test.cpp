@@ -77,12 +77,39 @@ TEST_CASE("a recommendation shows everything that is known and nothing else", "[
       R"({"status":"success","data":{"generation":42,"published":"2023-11-14T22:13:35.000Z","recommendations":[)"
       R"({"namespace":"host","workload_type":"process","workload":"a\"b\\c\n)"
       "K\xC3\xB6ln"
-      R"(","resource":"memory","unit":"byte","recommended_request":134217728,"replicas":3,)"
+      R"(","resource":"memory","unit":"byte","recommended_request":134217728,"kills":0,"replicas":3,)"
       R"("last_sample":"2023-11-14T22:13:20.000Z"},)"
       R"({"cluster":"eu","namespace":"shop","workload_type":"deployment","workload":"web","container":"app",)"
       R"("resource":"cpu","unit":"core","current_request":1,"current_limit":2,"model_request":0.21,)"
-      R"("recommended_request":0.2415,"reclaimable":2.2755,"confidence_days":6.5,"replicas":3,)"
+      R"("recommended_request":0.2415,"reclaimable":2.2755,"confidence_days":6.5,"samples":0,"replicas":3,)"
       R"("last_sample":"2023-11-14T22:13:20.000Z"}]}})");
+}
+
+TEST_CASE("a recommendation has its bounds, its original, its profile and its reason",
+          "[exporter][api]") {
+  const ProfileSetPtr profiles = TwoProfiles();
+  ResourceAdvice memory = MemoryAdvice(1288490188.8);
+  memory.model_request = 1120426251;
+  memory.kills = 2;
+  memory.Mark(AdviceMark::kKills);
+  FakeDaemon daemon(MakeSnapshot({MakeBlock("", "shop", {{"deployment", "web"}},
+                                            {{"app", {WholeCpuAdvice()}, &profiles->profiles()[0]},
+                                             {"side", {memory}, &profiles->fallback()}},
+                                            profiles)}));
+  const json::array items = Items(daemon, {});
+  REQUIRE(items.size() == 2);
+  CHECK(
+      json::serialize(items[0]) ==
+      R"({"namespace":"shop","workload_type":"deployment","workload":"web","container":"app",)"
+      R"("resource":"cpu","unit":"core","current_request":1,"current_limit":2,)"
+      R"("original_request":1.5E0,"model_request":2.1E-1,"recommended_request":2.415E-1,)"
+      R"("lower_bound":1.2E-1,"upper_bound":5E-1,"reclaimable":2.2755E0,"confidence_days":6.5E0,)"
+      R"("samples":9360,"replicas":3,"last_sample":"2023-11-14T22:13:20.000Z","profile":"shared",)"
+      R"("reason":"cpu 242m: the 95th percentile of 6.5 days of samples is 210m"})");
+  CHECK(items[1].at("profile") == "default");
+  CHECK(items[1].at("kills") == 2);
+  CHECK(items[1].at("reason") ==
+        "memory 1.2Gi: killed for memory 2 times, asks for at least 1.04Gi, plus 15 % margin");
 }
 
 TEST_CASE("no workloads give an empty list", "[exporter][api]") {

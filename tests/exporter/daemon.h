@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,10 +22,15 @@ struct FakeDaemon {
     HttpRequest request;
     request.method = "GET";
     request.path = path;
+    request.raw_path = path;
     request.query = std::move(query);
     request.headers = std::move(headers);
     for (const HttpRoute& route : routes) {
-      if (route.path == path) return route.handler(request);
+      const std::string_view pattern = route.path;
+      if (route.path == path ||
+          (pattern.ends_with("/*") && path.starts_with(pattern.substr(0, pattern.size() - 1)))) {
+        return route.handler(request);
+      }
     }
     throw std::runtime_error("no route " + path);
   }
@@ -42,6 +48,7 @@ struct FakeDaemon {
   bool ready = true;
   ConfigStatus config_status{.last_reload_successful = true, .last_success_ms = 1700000000250};
   Result<void> reloaded;
+  bool vpa_metrics = false;
   std::vector<HttpRoute> routes = Routes({snapshots,
                                           state,
                                           remote_write,
@@ -57,9 +64,9 @@ struct FakeDaemon {
                                           &storage,
                                           &backfill,
                                           &backfill_counters,
-                                          [this] { return config_status; },
+                                           [this] { return config_status; },
                                           [this] { return reloaded; },
-                                          [] { return false; }});
+                                          [this] { return vpa_metrics; }});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {

@@ -26,6 +26,25 @@ inline ResourceAdvice FullCpuAdvice() {
   return advice;
 }
 
+/// With something in every field.
+inline ResourceAdvice WholeCpuAdvice() {
+  ResourceAdvice advice = FullCpuAdvice();
+  advice.lower_bound = 0.12;
+  advice.upper_bound = 0.5;
+  advice.original_request = 1.5;
+  advice.samples = 9360;
+  return advice;
+}
+
+/// The presets' profiles "shared" (oversell, applied) and "default".
+inline ProfileSetPtr TwoProfiles() {
+  Profile shared = PresetProfile(Preset::kOversell);
+  shared.name = "shared";
+  shared.effect = Effect::kApplied;
+  return std::make_shared<ProfileSet>(std::vector<Profile>{shared},
+                                      PresetProfile(Preset::kTidemark));
+}
+
 inline ResourceAdvice MemoryAdvice(double recommended) {
   ResourceAdvice advice;
   advice.resource = Resource::kMemory;
@@ -36,8 +55,9 @@ inline ResourceAdvice MemoryAdvice(double recommended) {
 inline std::shared_ptr<NamespaceBlock> MakeBlock(
     const std::string& cluster, const std::string& name_space,
     const std::vector<std::pair<std::string, std::string>>& workloads,
-    const std::vector<ContainerAdvice>& containers) {
+    const std::vector<ContainerAdvice>& containers, ProfileSetPtr profiles = nullptr) {
   auto block = std::make_shared<NamespaceBlock>();
+  block->profiles = std::move(profiles);
   block->cluster = cluster;
   block->name_space = name_space;
   for (const auto& [type, name] : workloads) {

@@ -42,47 +42,48 @@ TEST_CASE("a Snapshot becomes exactly this page", "[exporter][recommendations]")
       R"({cluster="eu-1",namespace="host.example:9256",workload_type="process",workload="my\"app\\x\n)"
       "K\xC3\xB6ln"
       R"(",resource="memory",unit="byte"} )";
-  CHECK(Page(metrics, ShopSnapshot()) ==
-        "# HELP tidemark_recommended_request The request to set for one pod's container: model "
-        "value with margin, at least the minimum.\n"
-        "# TYPE tidemark_recommended_request gauge\n"
-        "tidemark_recommended_request" +
-            labels +
-            "0.2415\n"
-            "tidemark_recommended_request" +
-            memory_labels +
-            "134217728\n"
-            "tidemark_recommended_request" +
-            process_labels +
-            "5e+08\n"
-            "# HELP tidemark_model_request What the usage histogram says that one pod's container "
-            "needs, before margin and minimum.\n"
-            "# TYPE tidemark_model_request gauge\n"
-            "tidemark_model_request" +
-            labels +
-            "0.21\n"
-            "# HELP tidemark_current_request The request that the workload's newest pod has now.\n"
-            "# TYPE tidemark_current_request gauge\n"
-            "tidemark_current_request" +
-            labels +
-            "1\n"
-            "# HELP tidemark_current_limit The limit that the workload's newest pod has now.\n"
-            "# TYPE tidemark_current_limit gauge\n"
-            "tidemark_current_limit" +
-            labels +
-            "2\n"
-            "# HELP tidemark_reclaimable What all replicas together request above the "
-            "recommendation; negative where they "
-            "need more.\n"
-            "# TYPE tidemark_reclaimable gauge\n"
-            "tidemark_reclaimable" +
-            labels +
-            "2.2755\n"
-            "# HELP tidemark_recommendation_confidence_days How many days of samples are behind "
-            "the recommendation.\n"
-            "# TYPE tidemark_recommendation_confidence_days gauge\n"
-            "tidemark_recommendation_confidence_days" +
-            labels + "6.5\n");
+  CHECK(
+      Page(metrics, ShopSnapshot()) ==
+      "# HELP tidemark_recommended_request The request to set for one pod's container: model "
+      "value with margin and expansion, within minimum, floor and ceiling.\n"
+      "# TYPE tidemark_recommended_request gauge\n"
+      "tidemark_recommended_request" +
+          labels +
+          "0.2415\n"
+          "tidemark_recommended_request" +
+          memory_labels +
+          "134217728\n"
+          "tidemark_recommended_request" +
+          process_labels +
+          "5e+08\n"
+          "# HELP tidemark_model_request What the usage histogram (or kills for memory) says that "
+          "one pod's container needs, before margin, expansion and bounds.\n"
+          "# TYPE tidemark_model_request gauge\n"
+          "tidemark_model_request" +
+          labels +
+          "0.21\n"
+          "# HELP tidemark_current_request The request that the workload's newest pod has now.\n"
+          "# TYPE tidemark_current_request gauge\n"
+          "tidemark_current_request" +
+          labels +
+          "1\n"
+          "# HELP tidemark_current_limit The limit that the workload's newest pod has now.\n"
+          "# TYPE tidemark_current_limit gauge\n"
+          "tidemark_current_limit" +
+          labels +
+          "2\n"
+          "# HELP tidemark_reclaimable What all replicas together request above the "
+          "recommendation; negative where they "
+          "need more.\n"
+          "# TYPE tidemark_reclaimable gauge\n"
+          "tidemark_reclaimable" +
+          labels +
+          "2.2755\n"
+          "# HELP tidemark_recommendation_confidence_days How many days of samples are behind "
+          "the recommendation.\n"
+          "# TYPE tidemark_recommendation_confidence_days gauge\n"
+          "tidemark_recommendation_confidence_days" +
+          labels + "6.5\n");
 }
 
 TEST_CASE("odd names are read back as they are, in both formats", "[exporter][recommendations]") {
@@ -98,6 +99,37 @@ TEST_CASE("odd names are read back as they are, in both formats", "[exporter][re
                       {"resource", "memory"},
                       {"unit", "byte"}}) == 5e8);
   }
+}
+
+TEST_CASE("bounds and the original stand beside the request, the profile once per container",
+          "[exporter][recommendations]") {
+  RecommendationMetrics metrics;
+  const ProfileSetPtr profiles = TwoProfiles();
+  const std::string page =
+      Page(metrics, MakeSnapshot({MakeBlock(
+                        "", "a", {{"job", "x"}},
+                        {{"app", {WholeCpuAdvice(), MemoryAdvice(1)}, &profiles->profiles()[0]},
+                         {"side", {}, &profiles->fallback()}},
+                        profiles)}));
+  const std::string app = R"({namespace="a",workload_type="job",workload="x",container="app",)";
+  const std::string side = R"({namespace="a",workload_type="job",workload="x",container="side",)";
+  const std::string cpu = app + R"(resource="cpu",unit="core"} )";
+  const auto has = [&](const std::string& line) {
+    INFO(line);
+    CHECK(page.find("\n" + line + "\n") != std::string::npos);
+  };
+  has("tidemark_recommended_request_lower_bound" + cpu + "0.12");
+  has("tidemark_recommended_request_upper_bound" + cpu + "0.5");
+  has("tidemark_original_request" + cpu + "1.5");
+  has("tidemark_recommendation_profile_info" + app +
+      R"(profile="shared",preset="oversell",effect="applied"} 1)");
+  has("tidemark_recommendation_profile_info" + side +
+      R"(profile="default",preset="tidemark",effect="shown"} 1)");
+  const ParsedFamily info =
+      FindFamily(ParsePage(page, ExpositionFormat::kText), "tidemark_recommendation_profile_info");
+  CHECK(info.samples.size() == 2);
+  CHECK(FindFamily(ParsePage(page, ExpositionFormat::kText), "tidemark_original_request")
+            .samples.size() == 1);
 }
 
 TEST_CASE("an empty Snapshot gives no families", "[exporter][recommendations]") {

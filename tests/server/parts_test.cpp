@@ -4,6 +4,7 @@
 #include "server/answer.h"
 #include "server/listen_address.h"
 #include "server/read_buffer.h"
+#include "server/request_head.h"
 #include "server/router.h"
 #include "server/session.h"
 #include "server/target.h"
@@ -30,6 +31,24 @@ TEST_CASE("A target is split and decoded", "[server][target]") {
   CHECK(ParseTarget("/")->path == "/");
   CHECK(ParseTarget("/?")->query.empty());
   CHECK(ParseTarget("/a?b=c=d?e")->query == Query{{"b", "c=d?e"}});
+}
+
+TEST_CASE("A path has its segments, and a slash within a name does not end it",
+          "[server][target]") {
+  using Segments = std::vector<std::string>;
+  const auto segments = [](const char* text) {
+    const auto head = ParseRequestHead("GET " + std::string(text) + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    REQUIRE(head);
+    return head->request.PathSegments();
+  };
+  CHECK(segments("/api/v1/workloads/shop/deployment/web?cluster=a/b") ==
+        Segments{"api", "v1", "workloads", "shop", "deployment", "web"});
+  CHECK(segments("/a//b%2Fc%20d+e/") == Segments{"a", "", "b/c d+e", ""});
+  CHECK(segments("http://host/a%252Fb") == Segments{"a%2Fb"});
+  CHECK(segments("/") == Segments{""});
+  HttpRequest never_encoded;
+  never_encoded.path = "/a%2/b";
+  CHECK(never_encoded.PathSegments() == Segments{"a%2", "b"});
 }
 
 TEST_CASE("A target in absolute form loses its authority", "[server][target]") {

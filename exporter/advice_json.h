@@ -1,0 +1,19 @@
+#pragma once
+// An advice as members of a JSON object, the same wherever the API shows one.
+
+#include "exporter/json_writer.h"
+#include "model/profile.h"
+#include "model/snapshot.h"
+
+namespace tidemark::exporter {
+
+/// Writes resource, unit, current_request, current_limit, original_request, model_request,
+/// recommended_request, lower_bound, upper_bound, reclaimable, confidence_days and samples (beside
+/// a model value), kills (of memory). Amounts are in the resource's base unit and per pod; what is
+/// not known is left out.
+void WriteAdvice(const ResourceAdvice& advice, JsonWriter& json);
+
+/// The names of the marks that an advice has, as an array.
+void WriteMarks(const ResourceAdvice& advice, JsonWriter& json);
+
+}  // namespace tidemark::exporter

@@ -1,0 +1,12 @@
+#pragma once
+// Rounding of amounts to steps.
+
+namespace tidemark {
+
+/// The smallest multiple of `step` that is not below `amount`, but for half a billionth of a step,
+/// which is an error of binary fractions and no reason to round up. Of steps like 0.001 the result
+/// is the number that its decimal text reads as (0.217, not 217 × 0.001). A step of 0 or less
+/// leaves the amount alone. Thread-safe.
+double RoundedUp(double amount, double step);
+
+}  // namespace tidemark
