@@ -8,11 +8,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "model/resource.h"
 #include "model/workload_id.h"
 #include "workloads/kill_watch.h"
+#include "workloads/original_resources.h"
 #include "workloads/owner_graph.h"
+#include "workloads/pod_sum.h"
 #include "workloads/series_batch.h"
 #include "workloads/usage.h"
 
@@ -84,19 +89,34 @@ struct Workload {
   bool assumed = false;  ///< found by the fallback rule only
   uint32_t pods = 0;
   int64_t last_sample_ms = kNever;
+  /// ProfileSubject::pod_labels, as its newest pod of which labels came has them.
+  std::string pod_labels;
+  int64_t labels_from_ms = kNever;  ///< Pod::first_ms of that pod
   std::map<std::string, WorkloadContainer, std::less<>> containers;
 };
 
-/// A container of one pod.
+struct Pod;
+
+/// A container of one pod, or the sum of its containers (kPodSum), which has no series.
 struct PodContainer {
   uint32_t index = 0;      ///< of ShardContext::instances
   uint32_t container = 0;  ///< of ShardContext::containers: the WorkloadContainer it counts for
   WorkloadContainer* shared = nullptr;
+  Pod* pod = nullptr;
   std::array<std::unique_ptr<ContainerUsage>, kResourceCount> usage;
   std::array<Fact, kResourceCount> request;
   std::array<Fact, kResourceCount> limit;
   std::unique_ptr<KillWatch> kills;  ///< null: nothing was told of requests for memory or restarts
 
+  /// Newest sample of anything that is told of it as long as it is there; kNever without one.
+  int64_t LastSeenMs() const {
+    int64_t last_ms = kills ? kills->LastRestartsMs() : kNever;
+    for (size_t i = 0; i < kResourceCount; ++i) {
+      if (usage[i]) last_ms = std::max(last_ms, usage[i]->last_ms());
+      last_ms = std::max({last_ms, request[i].last_ms, limit[i].last_ms});
+    }
+    return last_ms;
+  }
   KillWatch& Kills() {
     if (!kills) kills = std::make_unique<KillWatch>();
     return *kills;
@@ -107,16 +127,32 @@ struct Pod {
   std::string name;
   std::optional<Owner> owner;
   uint32_t owner_series = kNoSeries;
-  Fact completed;                ///< 1 while the pod is Succeeded or Failed
-  int64_t first_ms = kNever;     ///< first sample
-  int64_t last_ms = kNever;      ///< newest sample
-  uint32_t series = 0;           ///< in the index
-  uint32_t live_series = 0;      ///< of these, not ended by a stale marker
-  Workload* workload = nullptr;  ///< never null once the pod is in its namespace
+  Fact completed;                     ///< 1 while the pod is Succeeded or Failed
+  int64_t first_ms = kNever;          ///< first sample
+  int64_t last_ms = kNever;           ///< newest sample
+  uint32_t series = 0;                ///< in the index
+  uint32_t live_series = 0;           ///< of these, not ended by a stale marker
+  Workload* workload = nullptr;       ///< never null once the pod is in its namespace
+  uint64_t label_set = 0;             ///< UsageSink::SetLabelSet; 0: no labels came
+  uint32_t label_series = kNoSeries;  ///< who says so
+  /// What each of its annotations says (several while one takes the other's place), and which of
+  /// them holds.
+  std::vector<std::pair<uint32_t, OriginalRequests>> originals;
+  Fact original;
+  /// Of the containers that are summed; null when there are none.
+  std::unique_ptr<std::array<PodSum, kResourceCount>> sums;
   std::map<std::string, PodContainer, std::less<>> containers;
 
   bool LivesAt(int64_t event_time_ms) const {
     return live_series > 0 && last_ms >= event_time_ms - kMaxGapMs;
+  }
+  /// What the owner wrote for the container; null where it is not known.
+  const OriginalRequest* OriginalAt(int64_t event_time_ms, std::string_view container) const {
+    if (!original.At(event_time_ms)) return nullptr;
+    for (const auto& [by, requests] : originals) {
+      if (by == original.series) return FindOriginalRequest(requests, container);
+    }
+    return nullptr;
   }
   bool CompletedAt(int64_t event_time_ms) const {
     return completed.At(event_time_ms).value_or(0) > 0;

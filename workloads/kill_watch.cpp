@@ -16,6 +16,7 @@ constexpr size_t kMaxRequests = 4;
 constexpr size_t kMaxReasons = 4;
 constexpr size_t kMaxWaiting = 4;
 
+/// Of restarts, events or bytes.
 bool IsCount(double value) { return std::isfinite(value) && value >= 0; }
 
 /// When a container was killed whose restart was told at `told_ms`.
@@ -28,6 +29,7 @@ int64_t KillTime(double seconds, int64_t told_ms) {
 }  // namespace
 
 void KillWatch::SetRequest(uint64_t uid, Sample sample) {
+  if (!IsCount(sample.value)) return;
   for (auto request = requests_.rbegin(); request != requests_.rend(); ++request) {
     if (request->uid != uid) continue;
     if (request->bytes == sample.value) return;

@@ -18,14 +18,6 @@ void NamespaceState::ForEachContainer(
   }
 }
 
-void NamespaceState::TellContainers() {
-  for (const auto& [key, workload] : workloads_) {
-    for (const auto& [name, container] : workload->containers) {
-      context_.usage.ContainerIs(container.index, {workload->id, name, {}});
-    }
-  }
-}
-
 void NamespaceState::ForEachPodContainer(
     const std::function<void(uint32_t, uint32_t)>& visit) const {
   for (const auto& [name, pod] : pods_) {

@@ -60,13 +60,22 @@ Pod& NamespaceState::DirectPod(const Source& source, std::string_view workload, 
   return *pods_.emplace(name, std::move(pod)).first->second;
 }
 
-PodContainer& NamespaceState::ContainerNamed(Pod& pod, std::string_view name) {
+PodContainer& NamespaceState::ContainerNamed(Pod& pod, std::string_view label) {
+  // No container's name has a slash either: none must meet kPodSum.
+  std::string escaped;
+  if (label.starts_with('/')) escaped = "//" + std::string(label);
+  const std::string_view name = escaped.empty() ? label : escaped;
   const auto found = pod.containers.find(name);
-  if (found != pod.containers.end()) return found->second;
+  return found != pod.containers.end() ? found->second : AddContainer(pod, name);
+}
+
+PodContainer& NamespaceState::AddContainer(Pod& pod, std::string_view name) {
   PodContainer& container = pod.containers[std::string(name)];
   container.index = context_.instances.Take();
   container.shared = &SharedContainer(*pod.workload, name);
   container.container = container.shared->index;
+  container.pod = &pod;
+  if (pod.label_set != 0) context_.usage.SetLabelSet(container.index, pod.label_set);
   return container;
 }
 
@@ -88,7 +97,7 @@ WorkloadContainer& NamespaceState::SharedContainer(Workload& workload, std::stri
   if (found != workload.containers.end()) return found->second;
   WorkloadContainer& container = workload.containers[std::string(name)];
   container.index = context_.containers.Take();
-  context_.usage.ContainerIs(container.index, {workload.id, name, {}});
+  context_.usage.ContainerIs(container.index, {workload.id, name, workload.pod_labels});
   context_.counters.containers_now.fetch_add(1, std::memory_order_relaxed);
   return container;
 }
@@ -163,6 +172,7 @@ void NamespaceState::ResolveOverdue() {
 
 void NamespaceState::MovePod(Pod& pod, Workload& to) {
   Workload& from = *pod.workload;
+  SpreadLabels(pod, from, to);
   for (auto& [name, container] : pod.containers) {
     WorkloadContainer& shared = SharedContainer(to, name);
     // A past may reach over what the pod used before anybody knew whose it is. Its minutes cannot
@@ -183,6 +193,7 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
     hidden_.erase(pod.name);
   } else if (from.assumed && from.pods == 0) {
     // The fallback had guessed another name or type: what it gathered belongs to the true owner.
+    if (from.labels_from_ms != kNever) SetWorkloadLabels(to, from.labels_from_ms, from.pod_labels);
     for (auto& [name, container] : from.containers) {
       WorkloadContainer& shared = SharedContainer(to, name);
       context_.usage.MergeContainer(container.index, shared.index);
@@ -206,6 +217,8 @@ void NamespaceState::DropContainers(Workload& workload) {
 void NamespaceState::RemovePod(Pod& pod) {
   StopWaiting(pod);
   undecided_.erase(pod.name);
+  FlushSums(pod);
+  summing_.erase(pod.name);
   for (auto& [name, container] : pod.containers) {
     context_.usage.RemoveInstance(container.index);
     context_.instances.Release(container.index);
@@ -229,6 +242,7 @@ void NamespaceState::EndBatch() {
   if (!undecided_.empty()) SettleKills();
   if (new_minute) {
     FlushOverdue();
+    if (!summing_.empty()) SettleSums();
     ResolveOverdue();
   }
   if (first) {
@@ -273,6 +287,7 @@ void NamespaceState::CollectGarbage() {
       WorkloadContainer& container = c->second;
       if (std::max(container.last_usage_ms, container.last_kill_ms) >= unused_before ||
           used.contains(container.index)) {
+        context_.usage.Collect(container.index, event_time_ms_);
         ++c;
         continue;
       }
@@ -282,6 +297,11 @@ void NamespaceState::CollectGarbage() {
       c = workload.containers.erase(c);
     }
     ++it;
+  }
+  for (const auto& [pod, hidden] : hidden_) {
+    for (const auto& [name, container] : hidden->containers) {
+      context_.usage.Collect(container.index, event_time_ms_);
+    }
   }
 }
 

@@ -23,6 +23,8 @@ NamespaceState::Restorer::~Restorer() {
 /// Leaves nothing that the namespace's own destructor would count.
 void NamespaceState::Restorer::DropState() {
   state_->flushes_.clear();
+  state_->undecided_.clear();
+  state_->summing_.clear();
   state_->by_hash_.clear();
   state_->series_.clear();
   state_->pods_.clear();
@@ -56,8 +58,9 @@ Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Failure() {
 
 Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Restore(size_t number) {
   const bool good = ReadHead(number) && ReadWorkloads() && ReadPods() && ReadReplicas() &&
-                    ReadSeries() && CheckReferences() && ReadUsage() && ReadFlushes() &&
-                    (version_ < 2 || ReadKills()) && !in_.failed();
+                    (version_ < 2 || ReadLabels()) && ReadSeries() && CheckReferences() &&
+                    ReadUsage() && ReadFlushes() && (version_ < 2 || (ReadKills() && ReadSums())) &&
+                    !in_.failed();
   if (!good) return Failure();
   Count();
   if (any_sourceless_) RemoveSourceless();
@@ -115,6 +118,10 @@ bool NamespaceState::Restorer::ReadWorkloads() {
 
 bool NamespaceState::Restorer::ReadContainers(Workload& workload, WorkloadPlace& place) {
   workload.last_sample_ms = Ms();
+  if (version_ >= 2) {
+    workload.pod_labels = in_.Text();
+    workload.labels_from_ms = Ms();
+  }
   constexpr size_t kLeastContainer = 4 + kResourceCount;
   const uint64_t count = in_.Count(kLeastContainer);
   place = {&workload, shared_.size(), count};
@@ -132,7 +139,7 @@ bool NamespaceState::Restorer::ReadContainers(Workload& workload, WorkloadPlace&
     if (in_.failed()) return Damaged("a container of a workload is cut or damaged");
     restored.index = context_.containers.Take();
     taken_containers_.push_back(restored.index);
-    context_.usage.ContainerIs(restored.index, {workload.id, name, {}});
+    context_.usage.ContainerIs(restored.index, {workload.id, name, workload.pod_labels});
     if (auto kept = context_.usage.RestoreContainer(restored.index, in_); !kept) {
       return Damaged("container \"" + name + "\": " + kept.error().message);
     }
@@ -174,6 +181,10 @@ bool NamespaceState::Restorer::ReadPod(Pod& pod, const Pod* before) {
     std::string kind(in_.Text());
     pod.owner = Owner{std::move(kind), std::string(in_.Text())};
   }
+  if ((bits & kSavedLabelSet) != 0) {
+    pod.label_set = in_.Fixed64();
+    if (pod.label_set == 0 || version_ < 2) return false;
+  }
   pod.first_ms = TakenMs();
   pod.last_ms = Ms();
   WorkloadPlace place;
@@ -210,6 +221,7 @@ bool NamespaceState::Restorer::ReadPodContainers(Pod& pod, const WorkloadPlace& 
     next += skipped + 1;
     PodContainer& container =
         pod.containers.emplace_hint(pod.containers.end(), *shared.name, PodContainer())->second;
+    container.pod = &pod;
     container.shared = shared.container;
     container.container = shared.container->index;
     container.index = context_.instances.Take();
@@ -217,6 +229,7 @@ bool NamespaceState::Restorer::ReadPodContainers(Pod& pod, const WorkloadPlace& 
     if (auto kept = context_.usage.RestoreInstance(container.index, in_); !kept) {
       return Damaged("container \"" + *shared.name + "\": " + kept.error().message);
     }
+    if (pod.label_set != 0) context_.usage.SetLabelSet(container.index, pod.label_set);
     for (size_t r = 0; r < kResourceCount; ++r) {
       // What it holds comes later, when the series are there that it refers to.
       if ((used >> r & 1) != 0) {
@@ -239,6 +252,21 @@ bool NamespaceState::Restorer::ReadReplicas() {
     replicas_.emplace_back(&at->first, &at->second);
   }
   return !in_.failed() || Damaged("replicas are cut or damaged");
+}
+
+bool NamespaceState::Restorer::ReadLabels() {
+  constexpr size_t kLeastLabels = 9;
+  const uint64_t count = in_.Count(kLeastLabels);
+  auto& texts = state_->label_texts_;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t hash = in_.Fixed64();
+    std::string text(in_.Text());
+    if (in_.failed() || hash == 0 || (!texts.empty() && hash <= texts.rbegin()->first)) {
+      return Damaged("labels of pods are out of order or cut");
+    }
+    texts.emplace_hint(texts.end(), hash, SharedLabels{std::move(text), 0});
+  }
+  return !in_.failed() || Damaged("labels of pods are cut or damaged");
 }
 
 Result<std::unique_ptr<NamespaceState>> NamespaceState::Restore(ByteReader& in,

@@ -74,6 +74,10 @@ class NamespaceState::Restorer {
   bool ReadFlushes();
   bool ReadKillsBinding(Series& series);
   bool ReadKills();
+  bool ReadLabels();
+  bool ReadLabelsBinding(bool holds, uint32_t index, Series& series);
+  bool ReadOriginalBinding(uint32_t index, Series& series);
+  bool ReadSums();
   /// From here on nothing fails.
   void Count();
   void RemoveSourceless();

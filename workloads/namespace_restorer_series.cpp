@@ -20,6 +20,8 @@ bool Fits(SavedKind kind, const Source& source) {
     case SavedKind::kJobOwner: return source.role == Role::kJobOwner;
     case SavedKind::kReplicas: return source.role == Role::kReplicas;
     case SavedKind::kKills: return TellsOfKills(source.role);
+    case SavedKind::kPodLabels: return source.role == Role::kPodLabels;
+    case SavedKind::kOriginal: return source.role == Role::kOriginalRequest;
   }
   return false;
 }
@@ -30,6 +32,7 @@ Role RoleOf(SavedKind kind) {
     case SavedKind::kReplicaSetOwner: return Role::kReplicaSetOwner;
     case SavedKind::kJobOwner: return Role::kJobOwner;
     case SavedKind::kReplicas: return Role::kReplicas;
+    case SavedKind::kPodLabels: return Role::kPodLabels;
     default: return Role::kNone;
   }
 }
@@ -89,7 +92,7 @@ bool NamespaceState::Restorer::ReadOneSeries(uint32_t index) {
   const uint8_t head = in_.Byte();
   const uint8_t kind_bits = head & kSavedKindBits;
   if (kind_bits < static_cast<uint8_t>(SavedKind::kUnbound) ||
-      kind_bits > static_cast<uint8_t>(SavedKind::kKills)) {
+      kind_bits > static_cast<uint8_t>(SavedKind::kOriginal)) {
     return false;
   }
   const auto kind = static_cast<SavedKind>(kind_bits);
@@ -125,8 +128,9 @@ bool NamespaceState::Restorer::ReadOneSeries(uint32_t index) {
   if (in_.failed() || !state_->by_hash_.insert(index).second) return false;
   Fact fact;
   const bool has_fact =
-      (head & kSavedHolds) != 0 && (kind == SavedKind::kRequest || kind == SavedKind::kLimit ||
-                                    kind == SavedKind::kEndPhase || kind == SavedKind::kReplicas);
+      (head & kSavedHolds) != 0 &&
+      (kind == SavedKind::kRequest || kind == SavedKind::kLimit || kind == SavedKind::kEndPhase ||
+       kind == SavedKind::kReplicas || kind == SavedKind::kOriginal);
   if (has_fact) {
     const bool same = (head & kSavedSame) != 0;
     fact.last_ms = same ? series.last_ms : TakenMs();
@@ -189,6 +193,10 @@ bool NamespaceState::Restorer::ReadBinding(SavedKind kind, uint8_t head, uint32_
     }
     case SavedKind::kKills:
       return !holds && version_ >= 2 && ReadPodOf(series) && ReadKillsBinding(series);
+    case SavedKind::kPodLabels:
+      return version_ >= 2 && ReadPodOf(series) && ReadLabelsBinding(holds, index, series);
+    case SavedKind::kOriginal:
+      return version_ >= 2 && ReadPodOf(series) && ReadOriginalBinding(index, series);
   }
   return false;
 }
@@ -237,6 +245,49 @@ bool NamespaceState::Restorer::ReadKillsBinding(Series& series) {
   const Role role = RoleOf(told);
   if (series.source == kNoSource) series.role = role;
   return series.role == role;
+}
+
+bool NamespaceState::Restorer::ReadLabelsBinding(bool holds, uint32_t index, Series& series) {
+  series.part.hash = in_.Fixed64();
+  series.part.run = in_.Fixed64();
+  if (in_.failed()) return false;
+  if (series.part.run != 0) {
+    const auto text = state_->label_texts_.find(series.part.run);
+    if (text == state_->label_texts_.end()) return false;
+    ++text->second.series;
+  }
+  if (!holds) return true;
+  if (series.pod->label_series != kNoSeries || series.pod->label_set != series.part.hash) {
+    return false;
+  }
+  series.pod->label_series = index;
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadOriginalBinding(uint32_t index, Series& series) {
+  if (!in_.Bool()) return !in_.failed();
+  auto requests = RestoreOriginalRequests(in_);
+  if (!requests) return false;
+  series.pod->originals.emplace_back(index, std::move(*requests));
+  series.fact = &series.pod->original;
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadSums() {
+  for (const PodPlace& place : pods_) {
+    if (!in_.Bool()) continue;
+    Pod& pod = *place.pod;
+    pod.sums = std::make_unique<std::array<PodSum, kResourceCount>>();
+    for (PodSum& sum : *pod.sums) {
+      auto restored = PodSum::Restore(in_, base_ms_);
+      if (!restored || !pod.containers.contains(kPodSum)) {
+        return Damaged("the sum of pod \"" + pod.name + "\" is cut or damaged");
+      }
+      sum = std::move(*restored);
+      if (sum.HasOpen()) state_->summing_.emplace(pod.name, &pod);
+    }
+  }
+  return !in_.failed() || Damaged("sums of pods are cut or damaged");
 }
 
 bool NamespaceState::Restorer::ReadKills() {
@@ -297,6 +348,9 @@ bool NamespaceState::Restorer::CheckReferences() {
   }
   for (const auto& [key, told] : replicas_) {
     if (told->references == 0) return Damaged("replicas of \"" + key->second + "\" have no series");
+  }
+  for (const auto& [hash, labels] : state_->label_texts_) {
+    if (labels.series == 0) return Damaged("labels of pods have no series");
   }
   return true;
 }

@@ -4,13 +4,16 @@
 //   workloads, by type and name, each with its containers and what the engine keeps of them
 //   pods, by name, each with its owner, its own hidden workload, its containers
 //   replicas of specs, by type and name
+//   labels of pods, by hash
 //   free places of series; then the series by place, each with what it is bound to
 //   usage of the pods' containers, part by part
 //   last minutes to be closed, in order
 //   what is told of the restarts of the pods' containers
+//   sums of pods
 //
 // Pods, workloads and containers are named once; whatever points at one gives its ordinal. Facts
 // are written with the series that says them.
+#include <algorithm>
 #include <bit>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cmath>
@@ -33,10 +36,12 @@ class NamespaceState::Saver {
     SaveWorkloads();
     SavePods();
     SaveReplicas();
+    SaveLabels();
     SaveSeries();
     SaveUsage();
     SaveFlushes();
     SaveKills();
+    SaveSums();
   }
 
  private:
@@ -53,6 +58,7 @@ class NamespaceState::Saver {
   void SavePod(const Pod& pod, const Pod* before);
   void SavePodContainers(const Pod& pod);
   void SaveReplicas();
+  void SaveLabels();
   void SaveSeries();
   void SaveOneSeries(uint32_t index, const Series& series);
   SavedKind KindOf(const Series& series) const;
@@ -62,6 +68,7 @@ class NamespaceState::Saver {
   void SaveUsage();
   void SaveFlushes();
   void SaveKills();
+  void SaveSums();
 
   const NamespaceState& state_;
   ByteWriter& out_;
@@ -102,6 +109,8 @@ void NamespaceState::Saver::SaveWorkloads() {
 
 void NamespaceState::Saver::SaveContainers(const Workload& workload) {
   Ms(workload.last_sample_ms);
+  out_.Text(workload.pod_labels);
+  Ms(workload.labels_from_ms);
   out_.Varint(workload.containers.size());
   std::string_view before;
   uint32_t ordinal = 0;
@@ -139,11 +148,13 @@ void NamespaceState::Saver::SavePod(const Pod& pod, const Pod* before) {
   if (waits) bits |= kSavedWaits;
   if (pod.owner) bits |= kSavedOwner;
   if (same_owner) bits |= kSavedSameOwner;
+  if (pod.label_set != 0) bits |= kSavedLabelSet;
   out_.Byte(bits);
   if (pod.owner && !same_owner) {
     out_.Text(pod.owner->kind);
     out_.Text(pod.owner->name);
   }
+  if (pod.label_set != 0) out_.Fixed64(pod.label_set);
   Ms(pod.first_ms);
   Ms(pod.last_ms);
   if (pod.workload->hidden) {
@@ -183,6 +194,14 @@ void NamespaceState::Saver::SaveReplicas() {
     type_before = key.first;
     name_before = key.second;
     replicas_.emplace(&replicas.fact, static_cast<uint32_t>(replicas_.size()));
+  }
+}
+
+void NamespaceState::Saver::SaveLabels() {
+  out_.Varint(state_.label_texts_.size());
+  for (const auto& [hash, shared] : state_.label_texts_) {
+    out_.Fixed64(hash);
+    out_.Text(shared.text);
   }
 }
 
@@ -230,6 +249,12 @@ SavedKind NamespaceState::Saver::KindOf(const Series& series) const {
     case Role::kOomEvents:
       if (series.container != nullptr) return SavedKind::kKills;
       break;
+    case Role::kPodLabels:
+      if (series.pod != nullptr) return SavedKind::kPodLabels;
+      break;
+    case Role::kOriginalRequest:
+      if (series.pod != nullptr) return SavedKind::kOriginal;
+      break;
     default: break;
   }
   return SavedKind::kUnbound;
@@ -263,7 +288,8 @@ void NamespaceState::Saver::SaveOneSeries(uint32_t index, const Series& series) 
   const Fact* const fact = series.fact;
   const Owner* const link = LinkOf(index, series);
   const bool says_fact = fact != nullptr && fact->series == index;
-  const bool says_owner = kind == SavedKind::kPodOwner && series.pod->owner_series == index;
+  const bool says_of_pod = (kind == SavedKind::kPodOwner && series.pod->owner_series == index) ||
+                           (kind == SavedKind::kPodLabels && series.pod->label_series == index);
   const bool same =
       says_fact && fact->last_ms == series.last_ms &&
       std::bit_cast<uint64_t>(fact->value) == std::bit_cast<uint64_t>(series.last_value);
@@ -273,7 +299,7 @@ void NamespaceState::Saver::SaveOneSeries(uint32_t index, const Series& series) 
   auto head = static_cast<uint8_t>(kind);
   if (series.stale) head |= kSavedStale;
   if (is_integer) head |= kSavedInteger;
-  if (says_fact || says_owner || link != nullptr) head |= kSavedHolds;
+  if (says_fact || says_of_pod || link != nullptr) head |= kSavedHolds;
   if (same) head |= kSavedSame;
   out_.Byte(head);
   out_.Fixed64(series.hash.low);
@@ -326,6 +352,18 @@ void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Se
       const uint64_t told = static_cast<uint64_t>(ToldBy(series));
       out_.Varint(containers_.at(series.container).in_pod * kSavedKillsSlots + told);
       out_.Fixed64(series.part.hash);
+      break;
+    }
+    case SavedKind::kPodLabels:
+      out_.Fixed64(series.part.hash);
+      out_.Fixed64(series.part.run);
+      break;
+    case SavedKind::kOriginal: {
+      const auto& all = series.pod->originals;
+      const auto said = std::find_if(all.begin(), all.end(),
+                                     [index](const auto& one) { return one.first == index; });
+      out_.Bool(said != all.end());
+      if (said != all.end()) SaveOriginalRequests(said->second, out_);
       break;
     }
     case SavedKind::kPodOwner: {
@@ -389,6 +427,14 @@ void NamespaceState::Saver::SaveKills() {
       out_.Bool(container.kills != nullptr);
       if (container.kills) container.kills->Save(out_, base_ms_);
     }
+  }
+}
+
+void NamespaceState::Saver::SaveSums() {
+  for (const auto& [name, pod] : state_.pods_) {
+    out_.Bool(pod->sums != nullptr);
+    if (!pod->sums) continue;
+    for (const PodSum& sum : *pod->sums) sum.Save(out_, base_ms_);
   }
 }
 

@@ -181,7 +181,8 @@ uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
 /// Whether the series was taken in by a version that did not know what it tells: it is to be bound
 /// as soon as somebody sends its labels, and till then must not be known by its hash alone.
 bool NamespaceState::IsYetToBind(const Series& series) {
-  return series.pod == nullptr && TellsOfKills(series.role);
+  return series.pod == nullptr && (TellsOfKills(series.role) || series.role == Role::kPodLabels ||
+                                   series.role == Role::kOriginalRequest);
 }
 
 void NamespaceState::BindLate(uint32_t index, const SeriesItem& item, int64_t first_ms) {
@@ -255,6 +256,12 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
       if (phase == "Succeeded" || phase == "Failed") series.fact = &pod.completed;
       break;
     }
+    case Role::kPodLabels:
+      BindLabels(index, bind_pod(PodNamed(identity->pod, first_ms)), labels);
+      break;
+    case Role::kOriginalRequest:
+      BindOriginal(index, bind_pod(PodNamed(identity->pod, first_ms)), labels);
+      break;
     case Role::kReplicaSetOwner:
     case Role::kJobOwner: {
       series.object = std::make_unique<WorkloadKey>("", identity->workload);
@@ -314,6 +321,9 @@ void NamespaceState::RemoveSeries(uint32_t index) {
     Pod& pod = *series.pod;
     if (!series.stale) --pod.live_series;
     if (pod.owner_series == index) pod.owner_series = kNoSeries;
+    if (pod.label_series == index) pod.label_series = kNoSeries;
+    if (role == Role::kPodLabels) ForgetLabels(series.part.run);
+    std::erase_if(pod.originals, [index](const auto& said) { return said.first == index; });
     if (--pod.series == 0) RemovePod(pod);
   }
 }
@@ -381,6 +391,9 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
     return;
   }
   if (source.role == Role::kPodOwner) AdoptOwner(index, sample.timestamp_ms);
+  if (source.role == Role::kPodLabels && series.pod != nullptr) {
+    AdoptLabels(index, sample.timestamp_ms);
+  }
   if (series.fact == nullptr || sample.value < 0) return;  // no request or count is negative
   if (source.role == Role::kPodPhase && sample.value <= 0) {
     series.fact->End(index);  // the other end phase may hold: it must not be overwritten
@@ -435,63 +448,6 @@ void NamespaceState::ApplyStale(uint32_t index) {
       flushes_.emplace(usage->last_ms() + kMaxGapMs, PendingFlush{series.container, resource});
     }
   }
-}
-
-/// Closes the last minute of containers that have ended for good.
-void NamespaceState::FlushOverdue() {
-  while (!flushes_.empty() && flushes_.begin()->first <= event_time_ms_) {
-    const PendingFlush flush = flushes_.begin()->second;
-    flushes_.erase(flushes_.begin());
-    Flush(*flush.container, flush.resource);
-  }
-}
-
-void NamespaceState::Flush(PodContainer& container, Resource resource) {
-  uint64_t dropped = 0;
-  minutes_.clear();
-  container.usage[static_cast<size_t>(resource)]->Flush(minutes_, dropped);
-  context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
-  GiveOut(container, resource);
-}
-
-void NamespaceState::ApplyUsage(uint32_t index, const Source& source, Sample sample,
-                                WriteVerdict& verdict) {
-  Series& series = series_[index];
-  if (series.usage == nullptr || sample.value < 0) {
-    ++verdict.accepted;  // a negative usage is legal on the wire and no usage
-    return;
-  }
-  uint64_t dropped = 0;
-  minutes_.clear();
-  const UsageOutcome outcome = series.usage->Add(index, series.part, sample, minutes_, dropped);
-  if (dropped > 0) {
-    context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
-  }
-  if (outcome == UsageOutcome::kSecondScrape) {
-    verdict.Ignore(IgnoreReason::kSecondScrape);
-    return;
-  }
-  ++verdict.accepted;
-  if (outcome == UsageOutcome::kReset) {
-    context_.counters.counter_resets.fetch_add(1, std::memory_order_relaxed);
-  }
-  if (!minutes_.empty()) GiveOut(*series.container, source.resource);
-}
-
-/// Hands the minutes in minutes_ on to the estimators.
-void NamespaceState::GiveOut(PodContainer& container, Resource resource) {
-  WorkloadContainer& shared = *container.shared;
-  uint64_t given = 0;
-  for (const UsageMinute& minute : minutes_) {
-    shared.last_usage_ms = std::max(shared.last_usage_ms, minute.start_ms);
-    if (minute.start_ms < shared.past_until_ms) continue;
-    context_.usage.AddUsage(container.container, container.index, resource, minute, std::nullopt);
-    ++given;
-  }
-  context_.counters.usage_minutes.fetch_add(given, std::memory_order_relaxed);
-  if (given == minutes_.size()) return;
-  context_.counters.usage_minutes_before_past.fetch_add(minutes_.size() - given,
-                                                        std::memory_order_relaxed);
 }
 
 }  // namespace tidemark::workloads

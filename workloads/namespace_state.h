@@ -8,6 +8,7 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -142,6 +143,14 @@ class NamespaceState {
   /// changed, when usage is known from before its end. Takes effect on time with EndBatch.
   bool MergePast(const PastContainer& past);
 
+  /// Has UsageSink::ContainerIs called for all containers: profiles may have changed.
+  void TellContainers();
+
+  /// A minute of usage, as if samples had made it, with the request that the facts tell. The sum of
+  /// the pod is given out up to the minute's start: give each minute of all containers before the
+  /// next. Both must be there.
+  void GiveUsageForTest(std::string_view pod, std::string_view container, Resource resource,
+                        UsageMinute minute);
   /// A kill, as if the series of the container's restarts had told it; where `kill` names no
   /// request, with the one that was in force then. Both must be there.
   void GiveKillForTest(std::string_view pod, std::string_view container, const Kill& kill);
@@ -218,7 +227,23 @@ class NamespaceState {
   void ApplyUsage(uint32_t index, const Source& source, Sample sample, WriteVerdict& verdict);
   void FlushOverdue();
   void Flush(PodContainer& container, Resource resource);
-  void GiveOut(PodContainer& container, Resource resource);
+  void GiveOut(PodContainer& container, Resource resource,
+               int64_t sum_until_ms = std::numeric_limits<int64_t>::max());
+  PodContainer& SumContainer(Pod& pod);
+  void CloseSum(Pod& pod, Resource resource, int64_t until_ms);
+  void GiveSum(Pod& pod, Resource resource);
+  void FlushSums(Pod& pod);
+  void SettleSums();
+
+  void BindLabels(uint32_t index, Pod& pod, LabelsView labels);
+  void BindOriginal(uint32_t index, Pod& pod, LabelsView labels);
+  void ForgetLabels(uint64_t text);
+  void AdoptLabels(uint32_t index, int64_t time_ms);
+  void TakeLabels(uint32_t index);
+  const std::string& LabelText(uint64_t text) const;
+  void SpreadLabels(const Pod& pod, const Workload& from, Workload& to);
+  void SetWorkloadLabels(Workload& workload, int64_t from_ms, const std::string& labels);
+  void TellContainers(const Workload& workload);
 
   void TellKills(uint32_t index, Sample sample);
   void TakeOutcome(Pod& pod, PodContainer& container, const KillWatch::Outcome& outcome);
@@ -226,7 +251,8 @@ class NamespaceState {
   void SettleKills();
 
   Pod& PodNamed(std::string_view label, int64_t first_ms);
-  PodContainer& ContainerNamed(Pod& pod, std::string_view name);
+  PodContainer& ContainerNamed(Pod& pod, std::string_view label);
+  PodContainer& AddContainer(Pod& pod, std::string_view name);
   /// The pod of a workload that is named directly (a process): made with the workload resolved.
   Pod& DirectPod(const Source& source, std::string_view workload, int64_t first_ms);
   Workload& WorkloadFor(const ResolvedOwner& owner, int64_t now_ms);
@@ -276,9 +302,19 @@ class NamespaceState {
   // Pods of which a restart waits to be known as a kill or not, by name. Made anew when restored.
   std::map<std::string, Pod*, std::less<>> undecided_;
 
+  // Pods with open minutes of their sums, likewise.
+  std::map<std::string, Pod*, std::less<>> summing_;
+  // Labels of pods, by the hash in their series' part.run: pods of a workload share them.
+  struct SharedLabels {
+    std::string text;
+    uint32_t series = 0;  // that have them
+  };
+  std::map<uint64_t, SharedLabels> label_texts_;
+
   // Scratch, kept to save allocations.
   std::vector<LabelView> labels_;
   std::vector<UsageMinute> minutes_;
+  std::vector<PodSum::Minute> sum_minutes_;
 };
 
 }  // namespace tidemark::workloads

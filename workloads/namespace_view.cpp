@@ -25,6 +25,18 @@ PodStatus StatusOf(const Pod& pod) {
   return status;
 }
 
+/// Containers of the pod of which something came within the look-back, at least 1: one that was
+/// renamed or removed does not share the pod's minimum (kubernetes/autoscaler #6744). Of a pod that
+/// is silent as a whole those that were there last.
+size_t LiveContainers(const Pod& pod, int64_t as_of_ms) {
+  const int64_t from_ms = std::min(as_of_ms, pod.last_ms) - kMaxGapMs;
+  size_t live = 0;
+  for (const auto& [name, container] : pod.containers) {
+    if (name != kPodSum && container.LastSeenMs() >= from_ms) ++live;
+  }
+  return std::max<size_t>(1, live);
+}
+
 /// The usage that feeds requests, and its sources, for hints.
 struct Needed {
   Resource resource;
@@ -88,9 +100,13 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
     view.replicas = spec->second.fact.At(as_of_ms).value_or(view.replicas);
   }
   if (pods != nullptr) {
-    view.containers_in_pod = std::max<size_t>(1, pods->pods.front()->containers.size());
+    view.containers_in_pod = LiveContainers(*pods->pods.front(), as_of_ms);
   }
   for (const auto& [name, container] : workload.containers) {
+    if (name == kPodSum) {
+      view.pod_sum = container.index;
+      continue;
+    }
     ContainerView shown;
     shown.name = name;
     shown.container = container.index;
@@ -102,6 +118,10 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
         shown.request[r] = found->second.request[r].At(as_of_ms);
         shown.limit[r] = found->second.limit[r].At(as_of_ms);
         told = told || shown.request[r] || shown.limit[r];
+      }
+      if (const auto* const original = pods->pods[i]->OriginalAt(as_of_ms, name)) {
+        shown.original_request = original->request;
+        told = true;
       }
       if (told) break;
     }
@@ -121,6 +141,7 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
   requests.fill(kNever);
   std::map<std::pair<std::string, Resource>, int64_t> usage;
   for (const auto& [name, container] : workload.containers) {
+    if (name == kPodSum) continue;
     for (const Needed& needed : kNeeded) usage[{name, needed.resource}] = kNever;
     const bool known = container.last_usage_ms != kNever || container.last_kill_ms != kNever;
     if (known && !workload.hidden) status.has_recommendation = true;
@@ -129,6 +150,7 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
     if (pod->workload != &workload) continue;
     if (status.pods.size() < kMaxPodsShown) status.pods.push_back(StatusOf(*pod));
     for (const auto& [container_name, container] : pod->containers) {
+      if (container_name == kPodSum) continue;
       for (const Needed& needed : kNeeded) {
         const auto slot = static_cast<size_t>(needed.resource);
         if (const auto& seen = container.usage[slot]) {

@@ -18,6 +18,8 @@ enum class SavedKind : uint8_t {
   kJobOwner = 9,
   kReplicas = 10,
   kKills = 11,  ///< restarts, their reason or time, or OOM events
+  kPodLabels = 12,
+  kOriginal = 13,  ///< original requests
 };
 
 inline constexpr uint8_t kSavedKindBits = 0x0F;
@@ -47,7 +49,8 @@ inline constexpr uint8_t kSavedHidden = 0x01;
 inline constexpr uint8_t kSavedWaits = 0x02;
 inline constexpr uint8_t kSavedOwner = 0x04;      ///< its owner is known
 inline constexpr uint8_t kSavedSameOwner = 0x08;  ///< it is that of the pod before
-inline constexpr uint8_t kSavedPodBits = 0x0F;
+inline constexpr uint8_t kSavedLabelSet = 0x10;   ///< its labels are known
+inline constexpr uint8_t kSavedPodBits = 0x1F;
 
 // Bits of what a series says of a pod's owner.
 inline constexpr uint8_t kSavedObject = 0x01;      ///< it says one that counts

@@ -122,6 +122,11 @@ bool ContainerUsage::NeedsFlush() const {
          std::any_of(parts_.begin(), parts_.end(), open);
 }
 
+bool ContainerUsage::HasEnded() const {
+  return std::none_of(parts_.begin(), parts_.end(),
+                      [this](const Part& part) { return Lives(part) || !part.open.empty(); });
+}
+
 void ContainerUsage::Flush(std::vector<UsageMinute>& closed, uint64_t& dropped) {
   if (NeedsFlush()) CloseMinutes(MinuteOf(last_ms_) + kMinuteMs, closed, dropped);
 }

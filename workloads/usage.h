@@ -94,6 +94,11 @@ class ContainerUsage {
   static std::unique_ptr<ContainerUsage> Restore(ByteReader& in, int64_t base_ms,
                                                  const LeaderOf& leader_of);
 
+  /// Minutes that end here or before get no more from any living part; kNever before the first
+  /// sample.
+  int64_t passed_ms() const { return ClosableUntil(); }
+  /// True while no part lives and no minute is open.
+  bool HasEnded() const;
   /// Time of the newest sample of any part; kNever without one.
   int64_t last_ms() const { return last_ms_; }
   /// Bytes on the heap.

@@ -183,7 +183,7 @@ TEST_CASE("cluster and name of a saved namespace can be read alone", "[engine][s
   const auto name = NamespaceState::SavedName(a.Saved());
   REQUIRE(name);
   CHECK(*name == NamespaceName{"east", "shop"});
-  CHECK_FALSE(NamespaceState::SavedName(std::string("\x02\x00\x00", 3)));
+  CHECK_FALSE(NamespaceState::SavedName(std::string("\x03\x00\x00", 3)));
   CHECK_FALSE(NamespaceState::SavedName(a.Saved().substr(0, 4)));
 }
 

@@ -1,0 +1,166 @@
+// Minutes of usage of a namespace: closed, handed on, and summed by pod.
+#include <algorithm>
+
+#include "workloads/namespace_state.h"
+
+namespace tidemark::workloads {
+namespace {
+
+/// Newest sample of the resource's usage by any container of the pod; kNever without one.
+int64_t LastUsageMs(const Pod& pod, Resource resource) {
+  int64_t last_ms = kNever;
+  for (const auto& [name, container] : pod.containers) {
+    const auto& usage = container.usage[static_cast<size_t>(resource)];
+    if (usage) last_ms = std::max(last_ms, usage->last_ms());
+  }
+  return last_ms;
+}
+
+}  // namespace
+
+/// Closes the last minute of containers that have ended for good.
+void NamespaceState::FlushOverdue() {
+  while (!flushes_.empty() && flushes_.begin()->first <= event_time_ms_) {
+    const PendingFlush flush = flushes_.begin()->second;
+    flushes_.erase(flushes_.begin());
+    Flush(*flush.container, flush.resource);
+  }
+}
+
+void NamespaceState::Flush(PodContainer& container, Resource resource) {
+  uint64_t dropped = 0;
+  minutes_.clear();
+  container.usage[static_cast<size_t>(resource)]->Flush(minutes_, dropped);
+  context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
+  GiveOut(container, resource);
+}
+
+void NamespaceState::ApplyUsage(uint32_t index, const Source& source, Sample sample,
+                                WriteVerdict& verdict) {
+  Series& series = series_[index];
+  if (series.usage == nullptr || sample.value < 0) {
+    ++verdict.accepted;  // a negative usage is legal on the wire and no usage
+    return;
+  }
+  uint64_t dropped = 0;
+  minutes_.clear();
+  const UsageOutcome outcome = series.usage->Add(index, series.part, sample, minutes_, dropped);
+  if (dropped > 0) {
+    context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
+  }
+  if (outcome == UsageOutcome::kSecondScrape) {
+    verdict.Ignore(IgnoreReason::kSecondScrape);
+    return;
+  }
+  ++verdict.accepted;
+  if (outcome == UsageOutcome::kReset) {
+    context_.counters.counter_resets.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (!minutes_.empty() || dropped > 0) GiveOut(*series.container, source.resource);
+}
+
+/// Hands the minutes in minutes_ on to the estimators, and those of the pod's sum that they
+/// complete and that end at `sum_until_ms` or before.
+void NamespaceState::GiveOut(PodContainer& container, Resource resource, int64_t sum_until_ms) {
+  const auto slot = static_cast<size_t>(resource);
+  WorkloadContainer& shared = *container.shared;
+  Pod& pod = *container.pod;
+  const bool is_summed = !minutes_.empty() && context_.usage.SumsByPod(container.container);
+  if (is_summed) SumContainer(pod);
+  uint64_t given = 0;
+  for (const UsageMinute& minute : minutes_) {
+    shared.last_usage_ms = std::max(shared.last_usage_ms, minute.start_ms);
+    const std::optional<double> request = container.request[slot].At(minute.start_ms + kMinuteMs);
+    // A sum that went on without a silent container does not wait for what it brings later.
+    if (is_summed) (*pod.sums)[slot].Add(minute, request);
+    if (minute.start_ms < shared.past_until_ms) continue;
+    context_.usage.AddUsage(container.container, container.index, resource, minute, request);
+    ++given;
+  }
+  if (pod.sums) CloseSum(pod, resource, sum_until_ms);
+  context_.counters.usage_minutes.fetch_add(given, std::memory_order_relaxed);
+  if (given == minutes_.size()) return;
+  context_.counters.usage_minutes_before_past.fetch_add(minutes_.size() - given,
+                                                        std::memory_order_relaxed);
+}
+
+/// The container that stands for the sum of the pod's others; made where it is not.
+PodContainer& NamespaceState::SumContainer(Pod& pod) {
+  if (!pod.sums) pod.sums = std::make_unique<std::array<PodSum, kResourceCount>>();
+  const auto found = pod.containers.find(kPodSum);
+  return found != pod.containers.end() ? found->second : AddContainer(pod, kPodSum);
+}
+
+/// Gives out the minutes of the pod's sum that all its containers have passed. One that has fallen
+/// silent, against the others, is not waited for; one that has ended is, until its last minute is
+/// closed.
+void NamespaceState::CloseSum(Pod& pod, Resource resource, int64_t until_ms) {
+  const auto slot = static_cast<size_t>(resource);
+  PodSum& sum = (*pod.sums)[slot];
+  if (!sum.HasOpen()) return;
+  const int64_t newest_ms = LastUsageMs(pod, resource);
+  for (const auto& [name, container] : pod.containers) {
+    const ContainerUsage* const usage = container.usage[slot].get();
+    if (usage == nullptr || usage->HasEnded() || usage->last_ms() == kNever) continue;
+    if (!context_.usage.SumsByPod(container.container)) continue;
+    const bool silent = usage->last_ms() < newest_ms - kMaxGapMs;
+    if (!silent || usage->NeedsFlush()) until_ms = std::min(until_ms, usage->passed_ms());
+  }
+  sum_minutes_.clear();
+  sum.Close(until_ms, sum_minutes_);
+  GiveSum(pod, resource);
+  if (sum.HasOpen()) summing_.emplace(pod.name, &pod);
+}
+
+/// Hands the minutes in sum_minutes_ on.
+void NamespaceState::GiveSum(Pod& pod, Resource resource) {
+  if (sum_minutes_.empty()) return;
+  PodContainer& container = SumContainer(pod);
+  WorkloadContainer& shared = *container.shared;
+  for (const PodSum::Minute& minute : sum_minutes_) {
+    shared.last_usage_ms = std::max(shared.last_usage_ms, minute.usage.start_ms);
+    if (minute.usage.start_ms < shared.past_until_ms) continue;
+    shared.BeginsAt(minute.usage.start_ms, resource);
+    context_.usage.AddUsage(container.container, container.index, resource, minute.usage,
+                            minute.request);
+  }
+}
+
+void NamespaceState::FlushSums(Pod& pod) {
+  if (!pod.sums) return;
+  for (const Resource resource : kAllResources) {
+    sum_minutes_.clear();
+    (*pod.sums)[static_cast<size_t>(resource)].Flush(sum_minutes_);
+    GiveSum(pod, resource);
+  }
+}
+
+/// Closes the sums of pods that have ended or fallen silent for good.
+void NamespaceState::SettleSums() {
+  const int64_t silent_before = event_time_ms_ - kMaxGapMs - kMinuteMs;
+  for (auto at = summing_.begin(); at != summing_.end();) {
+    Pod& pod = *at->second;
+    bool open = false;
+    for (const Resource resource : kAllResources) {
+      PodSum& sum = (*pod.sums)[static_cast<size_t>(resource)];
+      if (!sum.HasOpen()) continue;
+      if (LastUsageMs(pod, resource) < silent_before) {
+        sum_minutes_.clear();
+        sum.Flush(sum_minutes_);
+        GiveSum(pod, resource);
+      } else {
+        CloseSum(pod, resource, std::numeric_limits<int64_t>::max());
+      }
+      open = open || sum.HasOpen();
+    }
+    at = open ? std::next(at) : summing_.erase(at);
+  }
+}
+
+void NamespaceState::GiveUsageForTest(std::string_view pod, std::string_view container,
+                                      Resource resource, UsageMinute minute) {
+  minutes_.assign(1, minute);
+  GiveOut(pods_.find(pod)->second->containers.find(container)->second, resource, minute.start_ms);
+}
+
+}  // namespace tidemark::workloads
