@@ -167,7 +167,8 @@ class DecayingHistogram {
 
   /// From now on another layout, which must outlive the histogram. The weight of each bucket goes
   /// to the one in whose range (start, end] the old bucket's END lies; that of the last, which has
-  /// none, to where its start lies. Total, reference and half-life stay. So a percentile never
+  /// none, to where its start lies. As in a merge, buckets outside the occupied range are left out;
+  /// total, reference and half-life stay. So a percentile never
   /// falls, and rises by less than one bucket of the new layout; re-binning to an equal layout
   /// changes nothing. Only what lies beyond the new layout's last start is answered with that
   /// start.

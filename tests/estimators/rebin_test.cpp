@@ -12,9 +12,10 @@ namespace {
 
 constexpr Time kStart{std::chrono::seconds(1'700'000'000)};
 
+/// Of all that is occupied.
 double Sum(const DecayingHistogram& histogram) {
   double sum = 0;
-  for (int i = 0; i < histogram.options().NumBuckets(); ++i) sum += histogram.Weight(i);
+  for (int i = histogram.MinBucket(); i <= histogram.MaxBucket(); ++i) sum += histogram.Weight(i);
   return sum;
 }
 
