@@ -75,6 +75,17 @@ class BucketWeights {
     return precision_ == Precision::kExact ? read(Array<double>() + i) : read(Array<float>() + i);
   }
 
+  /// The same with what can be written.
+  template <class Writer>
+  void WriteFrom(int bucket, Writer&& write) {
+    const int i = bucket - first_;
+    if (precision_ == Precision::kExact) {
+      write(Array<double>() + i);
+    } else {
+      write(Array<float>() + i);
+    }
+  }
+
   /// Appends the touched range, every bit of it.
   void Save(ByteWriter& out) const;
   /// Replaces everything by what Save wrote with the same precision. False, and nothing kept, when

@@ -20,8 +20,10 @@ constexpr int64_t kMaxCompactDecayExponent = 16;
 /// Compact: the share of the total from which on a bucket is occupied.
 constexpr double kLeastShare = 0x1p-30;
 
-/// Compact: what a subtraction leaves of a weight is no more than its rounding.
-constexpr double kResidue = 0x1p-20;
+/// Compact: where a subtraction leaves less than this share of what it takes, that is no more than
+/// the rounding of some hundred additions, or has long faded; the total, a double, is more exact.
+constexpr double kResidue = 0x1p-10;
+constexpr double kTotalResidue = 0x1p-20;
 
 /// Compact: a sample that weighs less would leave the range of a float; it is some hundred
 /// half-lives late.
@@ -30,24 +32,26 @@ constexpr double kLeastCompactWeight = 1e-30;
 /// Weights below `epsilon` are rounding residues of a subtraction.
 double WithoutResidue(double weight, double epsilon) { return weight < epsilon ? 0.0 : weight; }
 
-/// A number that has nothing to do with `bits`, and yet follows from them (the finalizer of
-/// MurmurHash3).
-uint64_t Mix(uint64_t bits) {
-  bits ^= bits >> 33;
-  bits *= 0xFF51AFD7ED558CCDU;
-  bits ^= bits >> 33;
-  bits *= 0xC4CEB9FE1A85EC53U;
-  return bits ^ bits >> 33;
-}
-
-/// `sum` rounded to a float: up with the probability that equals its place between the two nearest
-/// ones. `total` changes with every sample, so that equal sums do not always go the same way.
-double RoundedByChance(double sum, double total) {
+/// `sum` of bucket `bucket` rounded to a float: up with the probability that equals its place
+/// between the two nearest ones.
+///
+/// The upper bits of a product with 2^64 divided by the golden ratio spread evenly even where the
+/// factor goes up step by step (Knuth, The Art of Computer Programming 3, 6.4), as the total does
+/// with equal samples. The sum itself has no part in it: it depends on how it was rounded before,
+/// and what depends on that is not by chance any more.
+double RoundedByChance(double sum, double total, int bucket) {
   constexpr int kDroppedBits = 52 - 23;
   constexpr uint64_t kDropped = (uint64_t{1} << kDroppedBits) - 1;
-  const auto bits = std::bit_cast<uint64_t>(sum);
-  const uint64_t chance = Mix(bits ^ std::rotl(std::bit_cast<uint64_t>(total), 32));
-  return std::bit_cast<double>((bits + (chance & kDropped)) & ~kDropped);
+  const uint64_t mixed =
+      (std::bit_cast<uint64_t>(total) + static_cast<uint64_t>(bucket)) * 0x9E3779B97F4A7C15U;
+  return std::bit_cast<double>((std::bit_cast<uint64_t>(sum) + (mixed >> (64 - kDroppedBits))) &
+                               ~kDropped);
+}
+
+void AddTo(double& weight, double more, double /*total*/, int /*bucket*/) { weight += more; }
+
+void AddTo(float& weight, double more, double total, int bucket) {
+  weight = static_cast<float>(RoundedByChance(double{weight} + more, total, bucket));
 }
 
 }  // namespace
@@ -78,9 +82,10 @@ bool DecayingHistogram::Occupied(int bucket) const {
 std::pair<int, int> DecayingHistogram::OccupiedRange() const {
   int first = min_bucket_;
   int last = max_bucket_;
-  if (IsCompact() && first <= last) {
-    while (first < last && !Occupied(first)) ++first;
-    while (last > first && !Occupied(last)) --last;
+  if (IsCompact() && first < last) {
+    const double epsilon = Epsilon();
+    while (first < last && weights_.Get(first) < epsilon) ++first;
+    while (last > first && weights_.Get(last) < epsilon) --last;
   }
   return {first, last};
 }
@@ -102,13 +107,13 @@ bool DecayingHistogram::Subtract(double value, double weight, Time time) {
   if (!Acceptable(value, weight)) return false;
   const double decayed = weight * DecayFactor(time, nullptr);
   const int bucket = options_->FindBucket(value);
-  const double residue = IsCompact() ? decayed * kResidue : options_->Epsilon();
+  const double residue = IsCompact() ? decayed * kTotalResidue : options_->Epsilon();
   total_weight_ = WithoutResidue(total_weight_ - decayed, residue);
   if (IsCompact() && total_weight_ == 0) {
     weights_ = BucketWeights(Precision::kCompact);
   } else if (const double stored = weights_.Get(bucket); stored != 0) {
     const double epsilon =
-        IsCompact() ? std::max(Epsilon(), stored * kResidue) : options_->Epsilon();
+        IsCompact() ? std::max(Epsilon(), decayed * kResidue) : options_->Epsilon();
     PutSum(bucket, WithoutResidue(stored - decayed, epsilon));
   }
   ShrinkOccupied();
@@ -150,11 +155,14 @@ Result<void> DecayingHistogram::Merge(DecayingHistogram& other) {
     other.ShiftReference(reference_);
   }
   total_weight_ += other.total_weight_;
-  if (!other.IsEmpty()) weights_.Widen(other.min_bucket_, other.max_bucket_);
-  for (int bucket = other.min_bucket_; bucket <= other.max_bucket_; ++bucket) {
-    if (const double weight = other.weights_.Get(bucket); weight != 0) {
-      PutSum(bucket, weights_.Get(bucket) + weight);
-    }
+  if (!other.IsEmpty()) {
+    weights_.Widen(other.min_bucket_, other.max_bucket_);
+    const int count = other.max_bucket_ - other.min_bucket_ + 1;
+    other.weights_.ReadFrom(other.min_bucket_, [&](const auto* theirs) {
+      weights_.WriteFrom(other.min_bucket_, [&](auto* ours) {
+        for (int i = 0; i < count; ++i) AddTo(ours[i], double{theirs[i]}, total_weight_, i);
+      });
+    });
   }
   WidenOccupied(other.min_bucket_, other.max_bucket_);
   return {};
@@ -203,7 +211,7 @@ void DecayingHistogram::Scale(double factor) {
 
 /// Stores the sum of two weights. The total must be the one that goes with it.
 void DecayingHistogram::PutSum(int bucket, double sum) {
-  weights_.Put(bucket, IsCompact() ? RoundedByChance(sum, total_weight_) : sum);
+  weights_.Put(bucket, IsCompact() ? RoundedByChance(sum, total_weight_, bucket) : sum);
 }
 
 void DecayingHistogram::FindOccupied() {

@@ -24,15 +24,17 @@
 //
 // Compact ones (Precision::kCompact) store a weight in 4 bytes. They differ in this:
 // - The reference moves already after 16 half-lives, so that weights stay in the range of a float.
-// - A sum is rounded up or down at random, so that on average nothing is lost where a small sample
+// - A sum is rounded up or down by chance, so that on average nothing is lost where a small sample
 //   meets a heavy bucket ("stochastic rounding": Forsythe, Reprint of a note on rounding-off
 //   errors, SIAM Review 1959; to the nearest, 2^24 equal samples would be the end). The chance
-//   comes from the bits of the sum and of the total, not from a generator: the same samples in the
-//   same order give the same bits. After n equal samples the error is about 2^-24 * sqrt(n) of a
-//   bucket's weight at worst, a hundredth of a percent for 10^7 of them.
-// - A bucket is occupied from 2^-30 of the total on, whatever the weights have grown to; what is
-//   left of a subtraction is nothing below 2^-20 of what was there; and where the total is nothing
-//   no bucket is anything.
+//   comes from the bits of the total, not from a generator: the same samples in the same order give
+//   the same bits. After n equal samples the error is about 2^-24 * sqrt(n) of a bucket's weight at
+//   worst, a hundredth of a percent for 10^7 of them.
+// - A bucket is occupied from 2^-30 of the total on, whatever the weights have grown to. What is
+//   left of a subtraction is nothing below 2^-10 of what was taken, and where the total is nothing
+//   no bucket is anything. So no peak that was taken back shows, unless thousands of others came to
+//   its bucket and went.
+// - The percentile 1 is the end of the last occupied bucket, whatever rounding says.
 // - Moving the reference gives up the memory of buckets that are not occupied any more.
 //
 // Cost: Add one table look-up, one power of two (none with a DecayCache that knows it), and an
@@ -165,7 +167,8 @@ class DecayingHistogram {
 
   /// From now on another layout, which must outlive the histogram. The weight of each bucket goes
   /// to the one in whose range (start, end] the old bucket's END lies; that of the last, which has
-  /// none, to where its start lies. Total, reference and half-life stay. So a percentile never
+  /// none, to where its start lies. As in a merge, buckets outside the occupied range are left out;
+  /// total, reference and half-life stay. So a percentile never
   /// falls, and rises by less than one bucket of the new layout; re-binning to an equal layout
   /// changes nothing. Only what lies beyond the new layout's last start is answered with that
   /// start.

@@ -66,7 +66,8 @@ void DecayingHistogram::Rebin(const HistogramOptions* to) {
     if (sum > 0) moved.Put(bucket, sum);
     sum = 0;
   };
-  for (int old = weights_.begin_bucket(); old < weights_.end_bucket(); ++old) {
+  // What is too little to be occupied, and outside of what is, no percentile has counted.
+  for (int old = min_bucket_; old <= max_bucket_; ++old) {
     const double weight = weights_.Get(old);
     if (weight == 0) continue;
     int next = BucketThatReaches(*to, from.BucketStart(std::min(old + 1, last)), bucket);

@@ -62,16 +62,22 @@ void DecayingHistogram::Percentiles(std::span<const double> ascending_points,
 /// Adds up in blocks, which is another order than the original's. So where sum and threshold are
 /// too close to tell, the original's own sum decides.
 template <class T>
-void DecayingHistogram::Scan(const T* weights, int first, int last,
-                             std::span<const double> points, std::span<double> out) const {
+void DecayingHistogram::Scan(const T* weights, int first, int last, std::span<const double> points,
+                             std::span<double> out) const {
   const int count = last - first;  // the last is the answer where no sum reaches
   const int last_of_layout = options_->NumBuckets() - 1;
   double below = 0;
   int at = 0;
   double passed = -HUGE_VAL;  // the threshold that the sum may already be beyond
   for (size_t i = 0; i < points.size() && i < out.size(); ++i) {
+    // All that is there reaches 1. Compact, a sum is only as exact as the floats in it, and would
+    // seem to reach it before a small last weight.
+    if (IsCompact() && points[i] >= 1) {
+      out[i] = options_->BucketStart(std::min(last + 1, last_of_layout));
+      continue;
+    }
     const double threshold = points[i] * total_weight_;
-    if (threshold < passed) {
+    if (!(threshold >= passed)) {
       below = 0;
       at = 0;
     }

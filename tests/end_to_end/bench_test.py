@@ -63,6 +63,15 @@ class Bench(unittest.TestCase):
         results = self.results("decode", bench("decode", "--quick"))
         self.assertGreaterEqual(len(results), 8)
 
+    def test_estimator_measures_both_histograms_and_the_naive_one(self):
+        results = self.results("estimator", bench("estimator", "--quick"))
+        for histogram in ("compact", "exact", "naive"):
+            values = {result["step"]: result["value"] for result in results if result.get("histogram") == histogram}
+            for step in ("add", "percentile", "recommend", "find_bucket", "merge", "save_checkpoint", "bytes"):
+                self.assertGreater(values[step], 0, f"{histogram} {step}")
+        # What was not measured here says so.
+        self.assertTrue(all(result["measured"] == "elsewhere" for result in results if result["system"] == "vpa"))
+
     def test_an_unknown_name_lists_the_known_ones(self):
         run = bench("nonsense")
         self.assertEqual(run.returncode, 2)

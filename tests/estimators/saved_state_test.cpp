@@ -1,4 +1,5 @@
 // Estimators that were saved and restored are the same to the last bit, and refuse what is damaged.
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -43,9 +44,17 @@ std::string Bytes(const std::function<void(ByteWriter&)>& write) {
   return bytes;
 }
 
-DecayingHistogram Filled(uint32_t seed, int samples) {
+std::string FromHex(std::string_view digits) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < digits.size(); i += 2) {
+    bytes.push_back(static_cast<char>(std::stoi(std::string(digits.substr(i, 2)), nullptr, 16)));
+  }
+  return bytes;
+}
+
+DecayingHistogram Filled(uint32_t seed, int samples, Precision precision = Precision::kExact) {
   std::mt19937 random(seed);
-  DecayingHistogram histogram(&kCpu, 24h);
+  DecayingHistogram histogram(&kCpu, 24h, precision);
   for (int i = 0; i < samples; ++i) {
     const double value = std::lognormal_distribution<double>(-1, 2)(random);
     const Time time =
@@ -64,14 +73,16 @@ DecayingHistogram Filled(uint32_t seed, int samples) {
 TEST_CASE("a restored histogram answers and goes on to the last bit", "[estimators][state]") {
   const uint32_t seed = std::random_device{}();
   INFO("seed " << seed);
+  const Precision precision = GENERATE(Precision::kExact, Precision::kCompact);
   for (const int samples : {0, 1, 2, 10, 1000}) {
     for (uint32_t i = 0; i < 20; ++i) {
-      DecayingHistogram histogram = Filled(seed + i, samples);
+      DecayingHistogram histogram = Filled(seed + i, samples, precision);
       auto restored = Histogram(Saved(histogram));
       REQUIRE(restored);
       REQUIRE(Saved(*restored) == Saved(histogram));
+      REQUIRE(restored->precision() == precision);
       REQUIRE(restored->ReferenceTime() == histogram.ReferenceTime());
-      DecayingHistogram other = Filled(seed + i + 1, samples);
+      DecayingHistogram other = Filled(seed + i + 1, samples, precision);
       DecayingHistogram same = other;
       for (int step = 0; step < 50; ++step) {
         const Time time = kStart + std::chrono::minutes(step * 20'000);
@@ -90,15 +101,87 @@ TEST_CASE("a histogram takes few bytes", "[estimators][state]") {
   CHECK(Saved(histogram).size() <= 20);
   for (int i = 0; i < 1000; ++i) histogram.Add(i % 2 == 0 ? 0.1 : 2, 0.1, kStart + i * 1min);
   // Two buckets of 8 bytes and a bit for each between them.
-  CHECK(Saved(histogram).size() <= 20 + 2 * 8 + 8);
+  CHECK(Saved(histogram).size() <= 21 + 2 * 8 + 8);
+  histogram.SetPrecision(Precision::kCompact);
+  CHECK(Saved(histogram).size() <= 21 + 2 * 4 + 8);
+}
+
+TEST_CASE("histograms saved before there were precisions are read", "[estimators][state]") {
+  // Written by revision 99582b7: 0.1 each of 0.2 and 0.21 cores (90 s later) and of 1.5 (36 h
+  // later), and 0.00001 of 0.02, which is too little to be occupied.
+  const std::string bytes = FromHex(
+      "00c016010080d6821b1766894a3f5cdd3f012b0120000000044ea2198c03ece33e2683e2e7d953c83f510c917e2a"
+      "32"
+      "d13f0e2b");
+  ByteReader in(bytes);
+  const auto restored = DecayingHistogram::Restore(&kCpu, in, 1);
+  REQUIRE(restored);
+  CHECK(in.AtEnd());
+  DecayingHistogram same(&kCpu, 24h);
+  same.Add(0.2, 0.1, kStart);
+  same.Add(0.21, 0.1, kStart + 90s);
+  same.Add(1.5, 0.1, kStart + 36h);
+  same.Add(0.02, 0.00001, kStart);
+  CHECK(Saved(*restored) == Saved(same));
+  CHECK(restored->precision() == Precision::kExact);
+  CHECK(restored->Percentile(0.5) == 1.5114300559033911);
+  CHECK(restored->MinBucket() == 14);
+  CHECK(restored->TotalWeight() == 0.4587553241632078);
+  for (size_t cut = 0; cut < bytes.size(); ++cut) {
+    ByteReader part(std::string_view(bytes).substr(0, cut));
+    REQUIRE_FALSE(DecayingHistogram::Restore(&kCpu, part, 1));
+  }
+
+  const std::string empty = FromHex("00c0160000000000000000000000af0100");
+  ByteReader in_empty(empty);
+  const auto nothing = DecayingHistogram::Restore(&kCpu, in_empty, 1);
+  REQUIRE(nothing);
+  CHECK(in_empty.AtEnd());
+  CHECK(Saved(*nothing) == Saved(DecayingHistogram(&kCpu, 24h)));
+}
+
+TEST_CASE("formats that there are none of are refused", "[estimators][state]") {
+  const std::string histogram = Saved(Filled(3, 200));
+  const std::string window = Saved(MemoryPeakWindow());
+  for (const int format : {-1, 0, 3}) {
+    ByteReader in(histogram);
+    CHECK_FALSE(DecayingHistogram::Restore(&kCpu, in, format));
+    ByteReader in_window(window);
+    CHECK_FALSE(MemoryPeakWindow::Restore(in_window, format));
+  }
 }
 
 TEST_CASE("a damaged histogram is refused", "[estimators][state]") {
-  DecayingHistogram histogram = Filled(3, 200);
-  const std::string bytes = Saved(histogram);
-  for (size_t cut = 0; cut < bytes.size(); ++cut) {
-    REQUIRE_FALSE(Histogram(std::string_view(bytes).substr(0, cut)));
+  for (const Precision precision : {Precision::kExact, Precision::kCompact}) {
+    const std::string bytes = Saved(Filled(3, 200, precision));
+    for (size_t cut = 0; cut < bytes.size(); ++cut) {
+      REQUIRE_FALSE(Histogram(std::string_view(bytes).substr(0, cut)));
+    }
   }
+  const auto compact = [](double total, float weight, uint64_t least, uint64_t most) {
+    const std::string written = Bytes([&](ByteWriter& out) {
+      out.Byte(1);
+      SaveDuration(out, 24h);
+      out.Bool(false);
+      out.Double(total);
+      out.Varint(10);
+      out.Varint(2);
+      out.Byte(1);
+      out.Fixed32(std::bit_cast<uint32_t>(weight));
+      out.Varint(least);
+      out.Varint(most);
+    });
+    return Histogram(written).has_value();
+  };
+  CHECK(compact(1, 1, 10, 10));
+  CHECK(compact(1, 1e-35F, 10, 10));  // what it was when it was looked at
+  CHECK_FALSE(compact(1.1e30, 1, 10, 10));
+  CHECK_FALSE(compact(1, 1.1e30F, 10, 10));
+  CHECK_FALSE(compact(1, 0, 10, 10));
+  CHECK_FALSE(compact(1, -1, 10, 10));
+  CHECK_FALSE(compact(1, std::numeric_limits<float>::quiet_NaN(), 10, 10));
+  CHECK_FALSE(compact(1, 1, 11, 11));
+  CHECK_FALSE(compact(1, 1, 10, 11));
   const auto refused = [](const std::function<void(ByteWriter&)>& write) {
     const auto restored = Histogram(Bytes(write));
     return !restored && restored.error().code == ErrorCode::kInvalidArgument &&
@@ -120,6 +203,7 @@ TEST_CASE("a damaged histogram is refused", "[estimators][state]") {
     };
   };
   CHECK_FALSE(refused(with(24h, 1, 10, 2, 1, 1, 10, 10)));
+  CHECK(refused([](ByteWriter& out) { out.Byte(2); }));  // no precision
   CHECK(refused(with(0h, 1, 10, 2, 1, 1, 10, 10)));
   CHECK(refused(with(-24h, 1, 10, 2, 1, 1, 10, 10)));
   for (const double bad : {-1.0, 1e201, std::numeric_limits<double>::infinity(),
@@ -216,19 +300,30 @@ TEST_CASE("a span of samples survives, a damaged one is refused", "[estimators][
 
 TEST_CASE("a restored peak window goes on as the saved one", "[estimators][state]") {
   const HistogramOptions memory = HistogramOptions::Memory();
+  const bool as_vpa = GENERATE(false, true);
   std::mt19937 random(5);
   DecayingHistogram histogram(&memory, 24h);
-  MemoryPeakWindow window;
+  MemoryPeakWindow window(12h, as_vpa ? WindowRule::kVpa : WindowRule::kMended);
+  const KillPolicy policy{.as_vpa = as_vpa};
   for (int i = 0; i < 3000; ++i) {
     const std::string bytes = Saved(window);
     ByteReader in(bytes);
     auto restored = MemoryPeakWindow::Restore(in);
     REQUIRE(restored);
     REQUIRE(in.AtEnd());
+    REQUIRE(restored->rule() == window.rule());
+    REQUIRE(restored->interval() == 12h);
+    REQUIRE(restored->KillPeak() == window.KillPeak());
     DecayingHistogram twin = histogram;
     const Time time = kStart + i * 3min;
     const auto used = static_cast<double>(random() % 1'000'000'000);
-    REQUIRE(window.AddSample(histogram, time, used) == restored->AddSample(twin, time, used));
+    if (i % 7 == 0) {
+      const Time killed = time + std::chrono::minutes(static_cast<int>(random() % 3000) - 2000);
+      REQUIRE(window.AddKill(histogram, killed, used, policy) ==
+              restored->AddKill(twin, killed, used, policy));
+    } else {
+      REQUIRE(window.AddSample(histogram, time, used) == restored->AddSample(twin, time, used));
+    }
     REQUIRE(Saved(*restored) == Saved(window));
     REQUIRE(Saved(twin) == Saved(histogram));
   }
@@ -237,23 +332,60 @@ TEST_CASE("a restored peak window goes on as the saved one", "[estimators][state
     ByteReader part(std::string_view(bytes).substr(0, cut));
     REQUIRE_FALSE(MemoryPeakWindow::Restore(part));
   }
-  const auto refused = [](std::chrono::nanoseconds interval, Time last, Time end, double peak) {
+}
+
+TEST_CASE("damaged peak windows are refused", "[estimators][state]") {
+  const auto refused = [](std::chrono::nanoseconds interval, uint8_t flags, Time last, Time end,
+                          double peak, double kill_peak) {
     const std::string written = Bytes([&](ByteWriter& out) {
       SaveDuration(out, interval);
-      out.Byte(3);
-      SaveTime(out, last);
+      out.Byte(flags);
+      if ((flags & 2) != 0) SaveTime(out, last);
+      if ((flags & 1) == 0) return;
       SaveTime(out, end);
-      out.Double(5);
       out.Double(peak);
+      out.Double(kill_peak);
     });
     ByteReader in(written);
     return !MemoryPeakWindow::Restore(in);
   };
-  CHECK_FALSE(refused(24h, kStart, kStart + 1h, 5));
-  CHECK(refused(0h, kStart, kStart + 1h, 5));
-  CHECK(refused(24h, kStart, kStart, 5));
-  CHECK(refused(24h, kStart, kStart + 1h, -1));
-  CHECK(refused(24h, kStart, kStart + 1h, std::numeric_limits<double>::infinity()));
+  for (const uint8_t flags : std::initializer_list<uint8_t>{0, 1, 3, 4, 5, 7}) {
+    CHECK_FALSE(refused(24h, flags, kStart, kStart + 1h, 5, 6));
+    CHECK(refused(0h, flags, kStart, kStart + 1h, 5, 6));
+  }
+  CHECK(refused(24h, 2, kStart, kStart + 1h, 5, 6));  // a sample and no window
+  CHECK(refused(24h, 8, kStart, kStart + 1h, 5, 6));
+  CHECK(refused(24h, 7, kStart, kStart, 5, 6));
+  for (const double bad :
+       {-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK(refused(24h, 7, kStart, kStart + 1h, bad, 6));
+    CHECK(refused(24h, 7, kStart, kStart + 1h, 5, bad));
+  }
+}
+
+TEST_CASE("peak windows saved before there were kills are read", "[estimators][state]") {
+  // Written by revision 99582b7: 3e8 bytes, and 4e8 a millisecond later.
+  const std::string bytes = FromHex("00c016010282a0abfef96201808aaad50c0000000084d7b741");
+  ByteReader in(bytes);
+  const auto restored = MemoryPeakWindow::Restore(in, 1);
+  REQUIRE(restored);
+  CHECK(in.AtEnd());
+  CHECK(restored->interval() == 24h);
+  CHECK(restored->WindowEnd() == kStart + 24h);
+  CHECK(restored->LastSample() == kStart + 1ms);
+  CHECK(restored->Peak() == 4e8);
+  CHECK(restored->KillPeak() == 0);
+  CHECK(restored->rule() == WindowRule::kMended);
+  for (size_t cut = 0; cut < bytes.size(); ++cut) {
+    ByteReader part(std::string_view(bytes).substr(0, cut));
+    REQUIRE_FALSE(MemoryPeakWindow::Restore(part, 1));
+  }
+  const std::string fresh = FromHex("00c01600");
+  ByteReader in_fresh(fresh);
+  const auto none = MemoryPeakWindow::Restore(in_fresh, 1);
+  REQUIRE(none);
+  CHECK_FALSE(none->WindowEnd());
+  CHECK_FALSE(none->LastSample());
 }
 
 TEST_CASE("every time survives as bytes, and what does not fit is refused", "[estimators][state]") {
