@@ -358,7 +358,7 @@ TEST_CASE("Sections in which two configurations differ are named", "[cmd][profil
     for (const std::string& name : DifferingSections(Good(a), Good(b))) names += name + " ";
     return names;
   };
-  CHECK(differ("", "estimation: {}\nprofiles: []") == "");
+  CHECK(differ("", "estimation: {}\nprofiles: []").empty());
   CHECK(differ("", "estimation: {strict: true, preset: vpa}") == "estimation ");
   CHECK(differ("profiles: [{name: a, selector: '{}'}]", "compat: {vpa_metrics: true}") ==
         "profiles compat ");

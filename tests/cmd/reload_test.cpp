@@ -162,6 +162,7 @@ TEST_CASE("Reloads from many threads come one after the other", "[cmd][reload]")
   });
   file.Write("estimation: {mode: off}\n");
   std::vector<std::thread> threads;
+  threads.reserve(10);
   std::atomic<int> good{0};
   for (int i = 0; i < 10; ++i) {
     threads.emplace_back([&] {

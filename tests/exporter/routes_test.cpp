@@ -19,7 +19,6 @@ TEST_CASE("every path is there once, and all but two answer GET only", "[exporte
     if (route.path == "/api/v1/backfill") methods = {"POST", "DELETE"};
     if (route.path == "/-/reload") methods = {"POST", "PUT"};
     CHECK(route.methods == methods);
-    CHECK_FALSE(route.wants_bearer_token);
     CHECK(route.admission == nullptr);
   }
   CHECK(paths == std::set<std::string>{"/", "/-/healthy", "/-/ready", "/metrics",
