@@ -166,6 +166,7 @@ std::vector<HttpRoute> Routes(Sources sources) {
   if (exporter->sources.reload) {
     HttpRoute reload = Get("/-/reload", [exporter](Request) { return exporter->Reload(); });
     reload.methods = {"POST", "PUT"};
+    reload.max_body_bytes = 1 << 16;  // not looked at
     routes.push_back(std::move(reload));
   }
   return routes;

@@ -130,8 +130,6 @@ class NamespaceState {
   /// All containers of exported workloads, in order.
   void ForEachContainer(const std::function<void(const Workload&, std::string_view,
                                                  const WorkloadContainer&)>& visit) const;
-  /// Says again of every container what it is: the profiles have changed.
-  void TellContainers();
   /// All containers of pods: ShardContext::containers and ShardContext::instances of each.
   void ForEachPodContainer(
       const std::function<void(uint32_t container, uint32_t instance)>& visit) const;

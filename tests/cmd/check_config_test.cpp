@@ -103,6 +103,30 @@ TEST_CASE("check-config --dump prints a configuration that gives the same dump",
   CHECK(scratch.Run("check-config --dump empty.yml").out == DumpConfig(Config{}));
 }
 
+TEST_CASE("check-config --explain answers on standard output, and asks on standard error",
+          "[cmd][tidetool]") {
+  const Scratch scratch;
+  scratch.Write("p.yml",
+                "profiles: [{name: a, selector: '{namespace=\"shop\", container=\"x\"}'}]\n");
+  const Outcome good =
+      scratch.Run("check-config p.yml --explain=shop/deployment/web --container=x");
+  CHECK(good.code == 0);
+  CHECK(good.out.starts_with("shop/deployment/web container x: profile a\n"));
+  CHECK(good.err.empty());
+  const Outcome other =
+      scratch.Run("check-config --explain other/job/b --pod-labels '{label_a=\"b\"}' p.yml");
+  CHECK(other.code == 0);
+  CHECK(other.out.starts_with("other/job/b: profile default\n"));
+  for (const std::string arguments : {"--explain=shop/deployment/web", "--explain=web",
+                                      "--explain=a/b/c --dump", "--cluster=c"}) {
+    CAPTURE(arguments);
+    const Outcome bad = scratch.Run("check-config p.yml " + arguments);
+    CHECK(bad.code == 2);
+    CHECK(bad.out.empty());
+    CHECK(bad.err.starts_with("tidetool check-config: error: --"));
+  }
+}
+
 TEST_CASE("A file that is not there is an error of the command line", "[cmd][tidetool]") {
   const Scratch scratch;
   const Outcome outcome = scratch.Run("check-config absent.yml");

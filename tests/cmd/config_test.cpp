@@ -2,11 +2,7 @@
 
 #include "cmd/config.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <random>
 #include <string>
 #include <string_view>
@@ -14,6 +10,7 @@
 #include "cmd/config_fields.h"
 #include "tests/catch.h"
 #include "tests/cmd/config_random.h"
+#include "tests/cmd/temporary_file.h"
 
 namespace tidemark::cmd {
 namespace {
@@ -32,23 +29,6 @@ std::string ErrorOf(std::string_view yaml) {
   REQUIRE_FALSE(config);
   return config.error().message;
 }
-
-/// A file that is gone after the test.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(std::string_view content)
-      : path_(std::filesystem::temp_directory_path() /
-              ("tidemark_config_test_" + std::to_string(getpid()))) {
-    std::ofstream(path_, std::ios::binary) << content;
-  }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string path() const { return path_.string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace
 

@@ -29,20 +29,23 @@ STOP_SECONDS = 60
 
 
 class Daemon:
-    """One tidemark on a port of its own, with `config` as its configuration; killed when the block ends.
+    """One tidemark on a port of its own, with `config` as its configuration (None: without); killed when the block ends.
 
     `cpus`: the CPUs that it may use; `nice`: how much it steps back behind others on them. `storage`: where it keeps its
     state, in its own folder when not given. `listen`: its port, any when 0. `flags` may be a function that gives those
-    of each start.
+    of each start. `headers` go with every GET.
     """
 
-    def __init__(self, config="", flags=(), cpus=None, nice=0, storage=None, listen=0):
+    def __init__(self, config="", flags=(), cpus=None, nice=0, storage=None, listen=0, headers=()):
         self.listen = listen
+        self.headers = headers
         self.folder = tempfile.mkdtemp(prefix="tidemark-end-to-end-")
         self.storage = storage or os.path.join(self.folder, "data")
         self.port = None
-        self.config = os.path.join(self.folder, "tidemark.yml")
-        pathlib.Path(self.config).write_text(config)
+        self.config = None
+        if config is not None:
+            self.config = os.path.join(self.folder, "tidemark.yml")
+            pathlib.Path(self.config).write_text(config)
         self.flags = flags
         self.cpus = cpus
         self.nice = nice
@@ -70,8 +73,8 @@ class Daemon:
         self.port = None
         self._address = queue.Queue()
         self.process = subprocess.Popen(
-            [BINARY, f"--web.listen-address=127.0.0.1:{self.listen}", "--eval.interval=1s", f"--config.file={self.config}",
-             f"--storage.path={self.storage}", *(self.flags() if callable(self.flags) else self.flags)],
+            [BINARY, f"--web.listen-address=127.0.0.1:{self.listen}", "--eval.interval=1s",
+             *([f"--config.file={self.config}"] if self.config else []), f"--storage.path={self.storage}", *(self.flags() if callable(self.flags) else self.flags)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
             preexec_fn=self._step_back)
         self._reader = threading.Thread(
@@ -141,7 +144,7 @@ class Daemon:
             connection.close()
 
     def get(self, path, timeout=30):
-        return self.request("GET", path, timeout=timeout)
+        return self.request("GET", path, self.headers, timeout=timeout)
 
     def write(self, body):
         return self.request("POST", WRITE_PATH, WRITE_HEADERS, body)

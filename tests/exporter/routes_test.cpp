@@ -10,21 +10,22 @@
 using namespace tidemark;
 using namespace tidemark::exporter;
 
-TEST_CASE("every path is there once, and all but one answer GET only", "[exporter][routes]") {
+TEST_CASE("every path is there once, and all but two answer GET only", "[exporter][routes]") {
   const FakeDaemon daemon;
   std::set<std::string> paths;
   for (const HttpRoute& route : daemon.routes) {
     CHECK(paths.insert(route.path).second);
-    const bool acts = route.path == "/api/v1/backfill";
-    CHECK(route.methods ==
-          (acts ? std::vector<std::string>{"POST", "DELETE"} : std::vector<std::string>{"GET"}));
+    std::vector<std::string> methods = {"GET"};
+    if (route.path == "/api/v1/backfill") methods = {"POST", "DELETE"};
+    if (route.path == "/-/reload") methods = {"POST", "PUT"};
+    CHECK(route.methods == methods);
     CHECK(route.admission == nullptr);
   }
-  CHECK(paths == std::set<std::string>{"/", "/-/healthy", "/-/ready", "/metrics",
-                                       "/api/v1/recommendations", "/api/v1/status/sources",
-                                       "/api/v1/status/buildinfo", "/api/v1/status/config",
-                                       "/api/v1/status/runtimeinfo", "/api/v1/backfill",
-                                       "/api/v1/status/backfill", "/api/v1/workloads/*"});
+  CHECK(paths == std::set<std::string>{
+                     "/", "/-/healthy", "/-/ready", "/metrics", "/api/v1/recommendations",
+                     "/api/v1/status/sources", "/api/v1/status/buildinfo", "/api/v1/status/config",
+                     "/api/v1/status/runtimeinfo", "/api/v1/backfill", "/api/v1/status/backfill",
+                     "/-/reload", "/api/v1/workloads/*"});
 }
 
 TEST_CASE("health is always, readiness when it is", "[exporter][routes]") {
@@ -37,6 +38,31 @@ TEST_CASE("health is always, readiness when it is", "[exporter][routes]") {
   daemon.ready = true;
   CHECK(daemon.Get("/-/ready").status == 200);
   CHECK(daemon.Get("/-/ready").body == "Tidemark is Ready.\n");
+}
+
+TEST_CASE("a reload is answered by what came of it", "[exporter][routes]") {
+  FakeDaemon daemon;
+  CHECK(daemon.Get("/-/reload").status == 200);
+  CHECK(daemon.Get("/-/reload").body.empty());
+  daemon.reloaded = Fail(ErrorCode::kInvalidArgument, "tidemark.yml:1: foo: there is no such key");
+  CHECK(daemon.Get("/-/reload").status == 500);
+  CHECK(daemon.Get("/-/reload").body ==
+        "failed to reload config: tidemark.yml:1: foo: there is no such key\n");
+  daemon.reloaded = Fail(ErrorCode::kUnavailable, "Tidemark is starting or stopping");
+  CHECK(daemon.Get("/-/reload").status == 503);
+}
+
+TEST_CASE("the page says whether the last reload took effect, and when one did",
+          "[exporter][routes]") {
+  FakeDaemon daemon;
+  const auto value = [&daemon](const std::string& family) {
+    const auto page = ParsePage(daemon.Get("/metrics").body, ExpositionFormat::kText);
+    return FindFamily(page, family).Value({});
+  };
+  CHECK(value("tidemark_config_last_reload_successful") == 1);
+  CHECK(value("tidemark_config_last_reload_success_timestamp_seconds") == 1700000000.25);
+  daemon.config_status.last_reload_successful = false;
+  CHECK(value("tidemark_config_last_reload_successful") == 0);
 }
 
 TEST_CASE("the landing page links every other path", "[exporter][routes]") {
