@@ -30,6 +30,9 @@ class Correcting {
     // A static pool's recommendation was made of the original of the newest pod; here there is the
     // one that is being corrected.
     if (advice.Has(AdviceMark::kStatic)) candidate_.reset();
+    if (mode == PoolMode::kStaticAndDynamic && !(advice.confidence_days >= kEnoughDays)) {
+      candidate_.reset();
+    }
   }
 
   Corrected Do() const {

@@ -117,7 +117,8 @@ class ExplainTest(unittest.TestCase):
             before = None
             for step in steps:
                 if before is not None and not step["changed"]:
-                    self.assertEqual(before, step["value"], step)
+                    # From whole amounts on.
+                    self.assertAlmostEqual(before, step["value"], delta=1 if resource == "memory" else 0.001, msg=step)
                 before = step["value"]
 
     def test_the_histogram_is_that_of_the_usage(self):
