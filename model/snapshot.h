@@ -76,6 +76,8 @@ struct WorkloadAdvice {
   double replicas = 0;                      ///< spec replicas where known, else the pods that live
   int64_t last_sample_ms = 0;               ///< Unix time of the newest sample of the workload
   std::vector<ContainerAdvice> containers;  ///< sorted by name
+  uint32_t containers_in_pod = 1;           ///< that share the pod's minimum
+  uint32_t containers_known = 0;            ///< also those of which there is no advice
 };
 
 /// All workloads of one namespace, sorted by type and name.

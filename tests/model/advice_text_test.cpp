@@ -82,6 +82,10 @@ TEST_CASE("rounding up gives the number that people read", "[model][amount]") {
   CHECK(RoundedUp(5, 4096) == 4096);
   CHECK(RoundedUp(0, 0.001) == 0);
   CHECK(RoundedUp(1.23456, 0) == 1.23456);
+  CHECK(WholeAmount(Resource::kCpu, 0.2669) == 0.266);
+  CHECK(WholeAmount(Resource::kCpu, 0.35 * 0.8) == 0.28);
+  CHECK(WholeAmount(Resource::kGpuUtilization, 0.2669) == 0.266);
+  CHECK(WholeAmount(Resource::kMemory, 1000.7) == 1000);
 }
 
 TEST_CASE("the sentence follows the number from percentile to margin", "[model][advice_text]") {

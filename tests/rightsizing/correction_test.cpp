@@ -56,7 +56,7 @@ Case RandomCase(std::mt19937& random) {
   made.mode = static_cast<PoolMode>(random() % 4);
   made.effect = static_cast<Effect>(random() % 2);
   made.advice.recommended_request = maybe();
-  made.advice.confidence_days = random() % 3;
+  made.advice.confidence_days = static_cast<double>(random() % 3);
   if (random() % 5 == 0) made.advice.Mark(AdviceMark::kStatic);
   made.original = maybe();
   made.limit = maybe();
@@ -191,14 +191,18 @@ TEST_CASE("the static ratio serves until a recommendation is in effect",
   CHECK(correct(PoolMode::kStaticAndDynamic, Effect::kApplied, of_engine).request == 0.4);
 }
 
-TEST_CASE("the static ratio is rounded up, kept above the floor and under the ceiling",
-          "[rightsizing][correction]") {
+TEST_CASE(
+    "the static ratio is a whole amount, rounded up, kept above the floor and under the ceiling",
+    "[rightsizing][correction]") {
   ResourceRule rule = Rule(Correction::kKeepOriginal);
   const auto correct = [&](double original) {
     return *CorrectRequest(rule, PoolMode::kStatic, Effect::kApplied, {}, original).request;
   };
-  CHECK(correct(0.333) == 0.267);
+  CHECK(correct(0.333) == 0.266);  // whole millicores
   CHECK(correct(0.35) == 0.28);
+  rule.rounding = 0.05;
+  CHECK(correct(0.333) == 0.3);
+  rule.rounding = 0.001;
   rule.floor = 0.3;
   CHECK(correct(0.333) == 0.3);
   CHECK(correct(0.2) == 0.2);
