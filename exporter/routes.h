@@ -46,7 +46,7 @@ struct Sources {
   const StorageCounters* storage = nullptr;  ///< absent: nothing is kept on disk
   BackfillControl* backfill = nullptr;       ///< both or none: absent, no history is filled in
   const BackfillCounters* backfill_counters = nullptr;
-  /// Whether recommendations are also given under the names of VPA's metrics; empty: they are not.
+  /// Whether /metrics has those of vpa_metrics.h, too; may be empty: no.
   std::function<bool()> vpa_metrics = nullptr;
 };
 
