@@ -51,6 +51,7 @@ std::vector<std::string> NearMisses(const Snapshot& snapshot, const WorkloadId& 
   std::vector<std::string> alike;
   for (const auto& block : snapshot.blocks) {
     for (const WorkloadAdvice& workload : block->workloads) {
+      if (workload.id == wanted) continue;  // came this very moment
       if (workload.id.workload == wanted.workload) {
         same_name.push_back(Text(workload.id));
         if (same_name.size() == kMost) return same_name;

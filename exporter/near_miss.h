@@ -11,8 +11,8 @@ namespace tidemark::exporter {
 
 /// At most five workloads that `wanted` was perhaps meant to be, as "namespace/type/name" (and
 /// "in cluster x"): of the same name elsewhere or of another type first, then those of the
-/// namespace whose names are alike (one holds the other, or at most two edits). The cluster of
-/// `wanted` is not looked at. In the order of the Snapshot. Thread-safe; costs a walk over all
+/// namespace whose names are alike (one holds the other, or at most two edits). Never
+/// `wanted` itself. In the order of the Snapshot. Thread-safe; costs a walk over all
 /// workloads.
 std::vector<std::string> NearMisses(const Snapshot& snapshot, const WorkloadId& wanted);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "model/rounding.h"
@@ -86,9 +87,16 @@ class Renderer {
       for (const ResourceAdvice& advice : container.resources) {
         if (advice.resource != Resource::kCpu && advice.resource != Resource::kMemory) continue;
         labels_.resize(container_end);
-        AddResource(container.profile, workload.containers.size(), advice);
+        AddResource(container.profile, Sharing(container.profile, workload), advice);
       }
     }
+  }
+
+  /// How many containers share the pod's minimum; VPA, and so a strict profile, counts all that it
+  /// ever knew.
+  static size_t Sharing(const Profile* profile, const WorkloadAdvice& workload) {
+    return profile != nullptr && profile->strict ? workload.containers_known
+                                                 : workload.containers_in_pod;
   }
 
   void AddResource(const Profile* profile, size_t containers, const ResourceAdvice& advice) {
@@ -123,18 +131,23 @@ double UncappedRequest(const Profile* profile, size_t containers, const Resource
   const bool capped = advice.Has(AdviceMark::kFloor) || advice.Has(AdviceMark::kCeiling);
   if (profile == nullptr || !capped) return recommended;
   const ResourceRule& rule = profile->rule(advice.resource);
-  double request = 0;
   if (advice.Has(AdviceMark::kStatic)) {
     if (!advice.original_request) return recommended;
-    request = *advice.original_request * rule.static_ratio;
-  } else {
-    request = advice.model_request.value_or(0) * (1 + rule.margin_ratio) * rule.expansion_factor;
-    if (advice.Has(AdviceMark::kPodMinimum)) {
-      request = std::max(request,
-                         rule.pod_minimum / static_cast<double>(std::max<size_t>(containers, 1)));
-    }
+    return RoundedUp(WholeAmount(advice.resource, *advice.original_request * rule.static_ratio),
+                     rule.rounding);
   }
-  return RoundedUp(request, rule.rounding);
+  // In whole amounts, cut off after each step as VPA does, so that the target and the uncapped one
+  // agree where nothing was capped.
+  const double per_unit = WholeAmountsPerUnit(advice.resource);
+  double amount = std::round(advice.model_request.value_or(0) * per_unit);
+  amount += std::trunc(amount * rule.margin_ratio);
+  amount = std::trunc(amount * rule.expansion_factor);
+  if (advice.Has(AdviceMark::kPodMinimum)) {
+    const double minimum = std::round(rule.pod_minimum * per_unit);
+    const double share = 1.0 / static_cast<double>(std::max<size_t>(containers, 1));
+    amount = std::max(amount, std::trunc(minimum * share));
+  }
+  return RoundedUp(amount / per_unit, rule.rounding);
 }
 
 void VpaMetrics::Append(const Snapshot& snapshot, ExpositionWriter& writer) {

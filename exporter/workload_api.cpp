@@ -184,15 +184,17 @@ HttpResponse WorkloadAnswer(const Snapshot& snapshot, const StateReader& state,
   if (const Result<void> known = CheckParameters(request, {"cluster"}); !known) {
     return ErrorAnswer(known.error());
   }
-  const Result<WorkloadId> wanted = ParsePath(request);
+  Result<WorkloadId> wanted = ParsePath(request);
   if (!wanted) return ErrorAnswer(wanted.error());
+  const std::optional<std::string_view> cluster = request.Query("cluster");
+  wanted->cluster = cluster.value_or("");
   Result<std::vector<WorkloadExplanation>> found =
       state.ExplainRequests(wanted->name_space, wanted->workload_type, wanted->workload);
   if (!found) {
     if (found.error().code != ErrorCode::kNotFound) return ErrorAnswer(found.error());
     return NotFoundAnswer(snapshot, *wanted, found.error().message);
   }
-  if (const std::optional<std::string_view> cluster = request.Query("cluster")) {
+  if (cluster) {
     std::erase_if(*found, [&](const WorkloadExplanation& w) { return w.id.cluster != *cluster; });
     if (found->empty()) {
       return NotFoundAnswer(

@@ -44,12 +44,13 @@ std::string KillsText(uint32_t kills) {
   return kills == 1 ? "killed for memory once" : fmt::format("killed for memory {} times", kills);
 }
 
-std::string_view WhoseSamples(Level level) {
+/// `summed`: a pod's sum was read, not the container's own samples.
+std::string_view WhoseSamples(Level level, bool summed) {
   switch (level) {
     case Level::kContainer: return "samples";
     case Level::kWorkload: return "samples of all containers of the workload";
     case Level::kNamespace: return "samples of all containers of the namespace";
-    case Level::kPod: return "samples of whole pods";
+    case Level::kPod: return summed ? "samples of whole pods" : "samples";
   }
   return "samples";
 }
@@ -73,7 +74,8 @@ class Sentence {
       AddFactors();
     }
     AddBounds();
-    AddRemarks();
+    // The rest is about the history, of which a static request is not made.
+    if (!advice_.Has(AdviceMark::kStatic)) AddRemarks();
     return std::move(text_);
   }
 
@@ -101,12 +103,12 @@ class Sentence {
   }
 
   void AddModel() {
-    if (!advice_.model_request) {
+    const bool only = advice_.Has(AdviceMark::kOnlyKills);
+    if (HasNoUsage() && !only) {
       text_ += "no usage is known";
       return;
     }
-    const std::string model = Amount(*advice_.model_request);
-    const bool only = advice_.Has(AdviceMark::kOnlyKills);
+    const std::string model = Amount(advice_.model_request.value_or(0));
     if (only || advice_.Has(AdviceMark::kKills)) {
       if (only) text_ += "no usage is known; ";
       text_ += fmt::format("{}, asks for at least {}", KillsText(advice_.kills), model);
@@ -117,12 +119,24 @@ class Sentence {
     if (advice_.Has(AdviceMark::kSharedEqually)) {
       text_ += "its equal share, as not all requests are known, of ";
     }
-    text_ += fmt::format("the {} of {} of {} is {}", PercentileText(rule_.percentile),
-                         SpanText(advice_.confidence_days), WhoseSamples(profile_.level), model);
+    const bool summed =
+        advice_.Has(AdviceMark::kSharedByRequest) || advice_.Has(AdviceMark::kSharedEqually);
+    // A kill counts as a peak, and its peak outlives the time for which the kill itself holds.
+    const std::string samples = advice_.samples == 0 && advice_.confidence_days == 0
+                                    ? "the peaks that kills left"
+                                    : fmt::format("{} of {}", SpanText(advice_.confidence_days),
+                                                  WhoseSamples(profile_.level, summed));
+    text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);
+  }
+
+  /// VPA, and so a strict profile, recommends its minimum for what it knows nothing of.
+  bool HasNoUsage() const {
+    return advice_.model_request.value_or(0) == 0 && advice_.samples == 0 &&
+           advice_.confidence_days == 0;
   }
 
   void AddFactors() {
-    if (!advice_.model_request) return;
+    if (HasNoUsage()) return;
     if (rule_.margin_ratio > 0)
       text_ += fmt::format(", plus {} margin", Percent(rule_.margin_ratio));
     if (rule_.expansion_factor != 1) {

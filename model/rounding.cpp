@@ -4,6 +4,16 @@
 
 namespace tidemark {
 
+double WholeAmountsPerUnit(Resource resource) {
+  const bool bytes = resource == Resource::kMemory || resource == Resource::kGpuMemory;
+  return bytes ? 1.0 : 1000.0;
+}
+
+double WholeAmount(Resource resource, double amount) {
+  const double per_unit = WholeAmountsPerUnit(resource);
+  return std::trunc(amount * per_unit + 1e-3) / per_unit;
+}
+
 double RoundedUp(double amount, double step) {
   if (!(step > 0)) return amount;
   const double steps = std::ceil(amount / step - 5e-10);

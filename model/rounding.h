@@ -1,7 +1,17 @@
 #pragma once
 // Rounding of amounts to steps.
 
+#include "model/resource.h"
+
 namespace tidemark {
+
+/// How many of the whole amounts that Kubernetes counts in are in one unit: 1000 millicores (and
+/// parts of a GPU), 1 byte.
+double WholeAmountsPerUnit(Resource resource);
+
+/// `amount` without what is less than a whole amount; a thousandth of one is an error of binary
+/// fractions and not taken away. Thread-safe.
+double WholeAmount(Resource resource, double amount);
 
 /// The smallest multiple of `step` that is not below `amount`, but for half a billionth of a step,
 /// which is an error of binary fractions and no reason to round up. Of steps like 0.001 the result

@@ -30,6 +30,9 @@ class Correcting {
     // A static pool's recommendation was made of the original of the newest pod; here there is the
     // one that is being corrected.
     if (advice.Has(AdviceMark::kStatic)) candidate_.reset();
+    if (mode == PoolMode::kStaticAndDynamic && !(advice.confidence_days >= kEnoughDays)) {
+      candidate_.reset();
+    }
   }
 
   Corrected Do() const {
@@ -70,10 +73,10 @@ class Correcting {
             "the original request is not known: right-sizing reads it from the manifest"};
   }
 
-  /// Rounded up as recommendations are, but never so that it comes out above the original.
+  /// As the engine works out the recommendation of a static pool, but never above the original.
   double StaticRequest() const {
-    double request = std::max(*original_ * rule_.static_ratio, rule_.floor);
-    request = RoundedUp(request, rule_.rounding);
+    const double share = WholeAmount(resource_, *original_ * rule_.static_ratio);
+    double request = RoundedUp(std::max(share, rule_.floor), rule_.rounding);
     if (rule_.ceiling) request = std::min(request, *rule_.ceiling);
     return std::min(request, *original_);
   }

@@ -44,14 +44,18 @@ struct Corrected {
   std::string what;
 };
 
+/// In a pool that is both static and dynamic a recommendation counts from so many days of samples
+/// on. The engine uses the ratio until then, too, but only where it knows an original.
+inline constexpr double kEnoughDays = 1;
+
 /// The correction of one resource of one container, by the first of these that applies:
 ///
 /// 1. The resource is not enabled, its correction is off, or the pool is: the original.
 /// 2. The pool is static, or static_and_dynamic and there is no recommendation in effect: the
 ///    original times the static ratio, not below the rule's floor, but never above the original. A
-///    recommendation is in effect when there is one that is not itself the static ratio, and
-///    `effect` is kApplied. The ratio is a fixed setting and needs no consent: it is used with
-///    kShown, too.
+///    recommendation is in effect when there is one that is not itself the static ratio, it
+///    has kEnoughDays behind it, and `effect` is kApplied. The ratio is a fixed setting and needs
+///    no consent: it is used with kShown, too.
 /// 3. No recommendation, or one that is only shown: the original.
 /// 4. Correction kReplace: the recommendation.
 /// 5. Correction kKeepOriginal: the recommendation where it is less than the original, else the

@@ -89,20 +89,23 @@ TEST_CASE("kinds are spelled as Kubernetes does", "[exporter][vpa]") {
 TEST_CASE("the uncapped target is the request before floor and ceiling", "[exporter][vpa]") {
   Profile profile = PresetProfile(Preset::kTidemark);
   ResourceRule& cpu = profile.rule(Resource::kCpu);
-  ResourceAdvice advice = FullCpuAdvice();  // the model says 0.21, with margin 0.2415
+  ResourceAdvice advice = FullCpuAdvice();  // the model says 0.21, with margin 241m and a half
   const auto uncapped = [&](std::initializer_list<AdviceMark> marks, size_t containers = 1) {
     return UncappedRequest(&profile, containers, Marked(advice, marks));
   };
   CHECK(uncapped({}) == 0.2415);
   advice.recommended_request = 0.1;
   CHECK(uncapped({}) == 0.1);
-  CHECK(uncapped({AdviceMark::kCeiling}) == 0.242);
-  CHECK(uncapped({AdviceMark::kFloor}) == 0.242);
+  CHECK(uncapped({AdviceMark::kCeiling}) == 0.241);
+  CHECK(uncapped({AdviceMark::kFloor}) == 0.241);
   cpu.expansion_factor = 2;
-  CHECK(uncapped({AdviceMark::kCeiling}) == 0.483);
+  CHECK(uncapped({AdviceMark::kCeiling}) == 0.482);
   cpu.pod_minimum = 3;
   CHECK(uncapped({AdviceMark::kCeiling, AdviceMark::kPodMinimum}) == 3);
   CHECK(uncapped({AdviceMark::kCeiling, AdviceMark::kPodMinimum}, 2) == 1.5);
+  CHECK(uncapped({AdviceMark::kCeiling, AdviceMark::kPodMinimum}, 7) == 0.482);
+  cpu.rounding = 0.05;
+  CHECK(uncapped({AdviceMark::kCeiling}) == 0.5);
   CHECK(UncappedRequest(nullptr, 1, Marked(advice, {AdviceMark::kCeiling})) == 0.1);
   cpu.static_ratio = 0.8;
   CHECK(uncapped({AdviceMark::kCeiling, AdviceMark::kStatic}) == 0.1);
@@ -111,6 +114,27 @@ TEST_CASE("the uncapped target is the request before floor and ceiling", "[expor
   // Nothing used yet: the floor is all there is.
   advice.model_request.reset();
   CHECK(uncapped({AdviceMark::kFloor}) == 0);
+}
+
+TEST_CASE("the containers of a pod share its minimum, of a strict profile all that were known",
+          "[exporter][vpa]") {
+  Profile strict = PresetProfile(Preset::kVpa);
+  strict.name = "strict";
+  strict.strict = true;
+  const auto profiles =
+      std::make_shared<ProfileSet>(std::vector<Profile>{strict}, PresetProfile(Preset::kVpa));
+  const auto uncapped = [&](const Profile* profile) {
+    ResourceAdvice cpu = Marked(FullCpuAdvice(), {AdviceMark::kPodMinimum, AdviceMark::kFloor});
+    cpu.model_request = 0.001;
+    const auto block = MakeBlock("", "a", {{"job", "x"}}, {{"app", {cpu}, profile}}, profiles);
+    block->workloads[0].containers_in_pod = 2;
+    block->workloads[0].containers_known = 3;
+    VpaMetrics metrics;
+    const auto page = ParsePage(Page(metrics, MakeSnapshot({block})), ExpositionFormat::kText);
+    return FindFamily(page, kPrefix + "uncappedtarget").samples.at(0).value;
+  };
+  CHECK(uncapped(&profiles->fallback()) == 0.012);
+  CHECK(uncapped(&profiles->profiles()[0]) == 0.008);
 }
 
 TEST_CASE("only blocks that changed are formatted anew for VPA's names", "[exporter][vpa]") {

@@ -232,6 +232,7 @@ TEST_CASE("near misses are few, and alike", "[exporter][workload]") {
   CHECK(near("shop", "checkout") == std::vector<std::string>{"shop/deployment/chekout"});
   CHECK(near("other", "checkout").empty());
   CHECK(near("shop", "chekout") == std::vector<std::string>{"shop/deployment/chekout"});
+  CHECK(NearMisses(snapshot, {"", "shop", "deployment", "chekout"}).empty());
   CHECK(near("jobs", std::string(100000, 'x').c_str()).empty());
 }
 

@@ -82,6 +82,10 @@ TEST_CASE("rounding up gives the number that people read", "[model][amount]") {
   CHECK(RoundedUp(5, 4096) == 4096);
   CHECK(RoundedUp(0, 0.001) == 0);
   CHECK(RoundedUp(1.23456, 0) == 1.23456);
+  CHECK(WholeAmount(Resource::kCpu, 0.2669) == 0.266);
+  CHECK(WholeAmount(Resource::kCpu, 0.35 * 0.8) == 0.28);
+  CHECK(WholeAmount(Resource::kGpuUtilization, 0.2669) == 0.266);
+  CHECK(WholeAmount(Resource::kMemory, 1000.7) == 1000);
 }
 
 TEST_CASE("the sentence follows the number from percentile to margin", "[model][advice_text]") {
@@ -200,6 +204,42 @@ TEST_CASE("a static pool names its ratio and the original", "[model][advice_text
   CHECK(AdviceText(profile, unknown) ==
         "cpu: nothing is recommended, the original request, of which this pool takes 80 %, is not "
         "known");
+}
+
+TEST_CASE("a static request says nothing of the history", "[model][advice_text]") {
+  Profile profile = PresetProfile(Preset::kOversell);
+  profile.mode = PoolMode::kStaticAndDynamic;
+  profile.rule(Resource::kMemory).static_ratio = 0.5;
+  profile.rule(Resource::kMemory).floor = 400 * kMiB;
+  ResourceAdvice advice =
+      With(Memory(100 * kMiB, 400 * kMiB), {AdviceMark::kStatic, AdviceMark::kFloor,
+                                            AdviceMark::kNoUpperBound, AdviceMark::kEarlierRule});
+  advice.kills = 1;
+  advice.original_request = 512 * kMiB;
+  CHECK(AdviceText(profile, advice) ==
+        "memory 400Mi: 50 % of the original request of 512Mi, raised to the floor of 400Mi");
+}
+
+TEST_CASE("peaks that kills left are not called samples", "[model][advice_text]") {
+  ResourceAdvice advice = Memory(1024 * kMiB, 1178 * kMiB);
+  advice.samples = 0;
+  advice.confidence_days = 0;
+  CHECK(AdviceText(Default(), advice) ==
+        "memory 1.15Gi: the 90th percentile of the peaks that kills left is 1Gi, plus 15 % margin");
+  // To the letter of VPA: the minimum where nothing is known.
+  advice.model_request = 0;
+  advice.recommended_request = 250 * kMiB;
+  advice.Mark(AdviceMark::kPodMinimum);
+  CHECK(AdviceText(PresetProfile(Preset::kVpa), advice) ==
+        "memory 250Mi: no usage is known, raised to the container's share of the pod minimum of "
+        "250Mi");
+}
+
+TEST_CASE("a pod's sum that is too young is the containers' own samples", "[model][advice_text]") {
+  Profile profile = Default();
+  profile.level = Level::kPod;
+  CHECK(AdviceText(profile, With(Cpu(), {AdviceMark::kEarlierRule}))
+            .starts_with("cpu 250m: the 90th percentile of 8.0 days of samples is 217m"));
 }
 
 TEST_CASE("an earlier rule still standing is said", "[model][advice_text]") {

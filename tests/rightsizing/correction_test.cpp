@@ -20,6 +20,7 @@ ResourceAdvice Recommends(double request) {
   ResourceAdvice advice;
   advice.model_request = request;
   advice.recommended_request = request;
+  advice.confidence_days = 8;
   return advice;
 }
 
@@ -55,6 +56,7 @@ Case RandomCase(std::mt19937& random) {
   made.mode = static_cast<PoolMode>(random() % 4);
   made.effect = static_cast<Effect>(random() % 2);
   made.advice.recommended_request = maybe();
+  made.advice.confidence_days = static_cast<double>(random() % 3);
   if (random() % 5 == 0) made.advice.Mark(AdviceMark::kStatic);
   made.original = maybe();
   made.limit = maybe();
@@ -177,20 +179,30 @@ TEST_CASE("the static ratio serves until a recommendation is in effect",
   CHECK(correct(PoolMode::kStatic, Effect::kApplied, Recommends(0.2)).request == 0.4);
   CHECK(correct(PoolMode::kDynamic, Effect::kApplied, ResourceAdvice()).request == 0.5);
 
+  // A day of samples is what it takes; of an original the engine may know nothing.
+  ResourceAdvice young = Recommends(0.2);
+  young.confidence_days = 0.99;
+  CHECK(correct(PoolMode::kStaticAndDynamic, Effect::kApplied, young).request == 0.4);
+  CHECK(correct(PoolMode::kDynamic, Effect::kApplied, young).request == 0.2);
+
   // What the engine made of another pod's original is not taken for a recommendation.
   ResourceAdvice of_engine = Recommends(1.6);
   of_engine.Mark(AdviceMark::kStatic);
   CHECK(correct(PoolMode::kStaticAndDynamic, Effect::kApplied, of_engine).request == 0.4);
 }
 
-TEST_CASE("the static ratio is rounded up, kept above the floor and under the ceiling",
-          "[rightsizing][correction]") {
+TEST_CASE(
+    "the static ratio is a whole amount, rounded up, kept above the floor and under the ceiling",
+    "[rightsizing][correction]") {
   ResourceRule rule = Rule(Correction::kKeepOriginal);
   const auto correct = [&](double original) {
     return *CorrectRequest(rule, PoolMode::kStatic, Effect::kApplied, {}, original).request;
   };
-  CHECK(correct(0.333) == 0.267);
+  CHECK(correct(0.333) == 0.266);  // whole millicores
   CHECK(correct(0.35) == 0.28);
+  rule.rounding = 0.05;
+  CHECK(correct(0.333) == 0.3);
+  rule.rounding = 0.001;
   rule.floor = 0.3;
   CHECK(correct(0.333) == 0.3);
   CHECK(correct(0.2) == 0.2);
