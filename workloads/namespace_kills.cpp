@@ -69,6 +69,7 @@ void NamespaceState::GiveKillForTest(std::string_view pod, std::string_view cont
     told.requested_bytes = of.kills->RequestBefore(0, told.time_ms);
   }
   GiveKill(of, told);
+  dirty_ = true;
 }
 
 }  // namespace tidemark::workloads

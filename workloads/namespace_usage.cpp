@@ -161,6 +161,7 @@ void NamespaceState::GiveUsageForTest(std::string_view pod, std::string_view con
                                       Resource resource, UsageMinute minute) {
   minutes_.assign(1, minute);
   GiveOut(pods_.find(pod)->second->containers.find(container)->second, resource, minute.start_ms);
+  dirty_ = true;
 }
 
 }  // namespace tidemark::workloads

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/checkpoint_block.h"
 #include "engine/shard.h"
 #include "estimators/event_time.h"
 #include "tests/engine/feed.h"
