@@ -37,17 +37,16 @@ TEST_CASE("recommendations have the names and labels of kube-state-metrics", "[e
       R"(target_kind="Deployment",target_name="web",container="app",)";
   const std::string cpu = labels + R"(resource="cpu",unit="core"} )";
   const std::string memory = labels + R"(resource="memory",unit="byte"} )";
-  for (const std::string& line : {
-           "target" + cpu + "0.2415",
-           "lowerbound" + cpu + "0.12",
-           "upperbound" + cpu + "0.5",
-           "uncappedtarget" + cpu + "0.2415",
-           "target" + memory + "1e+09",
-           "uncappedtarget" + memory + "1e+09",
-       }) {
+  const auto check = [&](const std::string& line) {
     INFO(line << "\n\n" << page);
     CHECK(page.find("\n" + kPrefix + line + "\n") != std::string::npos);
-  }
+  };
+  check("target" + cpu + "0.2415");
+  check("lowerbound" + cpu + "0.12");
+  check("upperbound" + cpu + "0.5");
+  check("uncappedtarget" + cpu + "0.2415");
+  check("target" + memory + "1e+09");
+  check("uncappedtarget" + memory + "1e+09");
   const auto families = ParsePage(page, ExpositionFormat::kText);
   CHECK(families.size() == 4);
   CHECK(FindFamily(families, kPrefix + "lowerbound").samples.size() == 1);
