@@ -80,8 +80,7 @@ class Reload(unittest.TestCase):
             replace(daemon.config, SECOND)
             self.assertIn("profiles: []\n", self.yaml(daemon))  # not before it is asked for
             daemon.process.send_signal(signal.SIGHUP)
-            wait_for("the second configuration", lambda: "percentile: 0.95\n" in self.yaml(daemon), 10)
-            self.assertIn('name: "shared"\n', self.yaml(daemon))
+            wait_for("the second configuration", lambda: 'name: "shared"\n' in self.yaml(daemon), 10)
             self.assertIn("vpa_metrics: true\n", self.yaml(daemon))
             self.assertGreater(daemon.metrics()[SUCCESS_TIME], started[SUCCESS_TIME])
 
