@@ -38,8 +38,8 @@ std::string Given(RecordedNamespace& one) {
 /// Says where two long texts differ.
 bool Same(const std::string& a, const std::string& b) {
   if (a == b) return true;
-  const auto at = static_cast<size_t>(
-      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  const auto at =
+      static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
   const size_t from = at > 100 ? at - 100 : 0;
   UNSCOPED_INFO("…" << a.substr(from, 200) << "…, against …" << b.substr(from, 200) << "…");
   return false;
