@@ -52,7 +52,7 @@ std::string TimeText(int64_t unix_ms) {
 }
 
 void PrintContents(const std::string& path, const Opened& opened) {
-  fmt::print("{}: format {}\n", path, storage::kFormatVersion);
+  fmt::print("{}: format {}\n", path, opened.store->format());
   const storage::JournalInfo journal = opened.store->Journal();
   if (journal.first_number == 0) {
     fmt::print("journal: empty, last record {}\n", journal.last_number);

@@ -32,8 +32,8 @@ std::string In(const std::string& directory, std::string_view name) {
   return directory + "/" + std::string(name);
 }
 
-/// True: a store of this format. False: none yet, and one may be made here.
-Result<bool> Look(const std::string& directory) {
+/// The format of the store that is there. 0: none yet, and one may be made here.
+Result<uint32_t> Look(const std::string& directory) {
   const std::string path = In(directory, "FORMAT");
   const auto format = ReadSmallFile(path, 4096);
   if (format) {
@@ -47,20 +47,22 @@ Result<bool> Look(const std::string& directory) {
     text.remove_prefix(kFormatPrefix.size());
     text.remove_suffix(1);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
-    if (error != std::errc() || end != text.data() + text.size() || version != kFormatVersion) {
+    if (error != std::errc() || end != text.data() + text.size() ||
+        version < kOldestFormatVersion || version > kFormatVersion) {
       return Fail(ErrorCode::kInvalidArgument,
                   path + ": format \"" + std::string(text.substr(0, 32)) +
-                      "\" is not known; this version reads and writes format " +
+                      "\" is not known; this version reads formats " +
+                      std::to_string(kOldestFormatVersion) + " to " +
                       std::to_string(kFormatVersion) +
                       ": use the version that wrote it, or another directory");
     }
-    return true;
+    return version;
   }
   if (format.error().code != ErrorCode::kNotFound) return tl::unexpected(format.error());
 
   const auto names = Names(directory);
   if (!names) {
-    if (names.error().code == ErrorCode::kNotFound) return false;
+    if (names.error().code == ErrorCode::kNotFound) return 0;
     return tl::unexpected(names.error());
   }
   // Every ext4 file system that is mounted has the last one.
@@ -76,7 +78,7 @@ Result<bool> Look(const std::string& directory) {
   }
   // Half-made: its journal cannot hold anything yet. If it does, FORMAT was lost.
   const auto journal = Names(In(directory, "journal"));
-  if (!journal) return false;
+  if (!journal) return 0;
   for (const std::string& name : *journal) {
     const std::string file = In(directory, "journal/" + name);
     std::error_code unknown;
@@ -88,7 +90,7 @@ Result<bool> Look(const std::string& directory) {
                       "or move the directory away to begin anew");
     }
   }
-  return false;
+  return 0;
 }
 
 Result<void> MakeDirectories(const std::string& directory) {
@@ -176,10 +178,11 @@ Result<Home> EnterHome(const Options& options) {
     // Another process may have made it, or begun to, before the lock was ours.
     made = Look(directory);
     if (!made) return tl::unexpected(made.error());
-  } else if (!*made) {
+  } else if (*made == 0) {
     return Fail(ErrorCode::kNotFound, directory + ": there is no store");
   }
-  home.made = *made;
+  home.made = *made != 0;
+  if (home.made) home.format = *made;
   auto identity = ReadIdentity(identity_path);
   if (!identity && !home.made) {
     // Half-made or new: nothing has been hashed with whatever is there.

@@ -15,7 +15,8 @@ namespace tidemark::storage {
 
 struct Home {
   bool made = false;  ///< FORMAT is there: the journal exists too
-  Descriptor lock;    ///< held as long as it is open; none when only looking
+  uint32_t format = kFormatVersion;
+  Descriptor lock;  ///< held as long as it is open; none when only looking
   StoreIdentity identity{};
 };
 

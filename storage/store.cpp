@@ -27,6 +27,7 @@ class DirectoryStore final : public Store {
 
   const StoreIdentity& identity() const override { return home_.identity; }
   const Options& options() const override { return options_; }
+  uint32_t format() const override { return home_.format; }
 
   Result<uint64_t> Append(std::span<const std::string_view> records) override {
     if (options_.read_only) return tl::unexpected(ReadOnly());
@@ -129,10 +130,12 @@ Result<std::unique_ptr<Store>> Store::Open(const Options& options, const Clock& 
   }
   auto journal = Journal::Open(own, !home->made, HighestRecordInCheckpoints(own.path), counters);
   if (!journal) return tl::unexpected(journal.error());
-  if (!home->made) {
+  const bool is_older = home->format < kFormatVersion && !own.read_only;
+  if (!home->made || is_older) {
     if (auto complete = CompleteHome(own.path); !complete) {
       return tl::unexpected(complete.error());
     }
+    home->format = kFormatVersion;
   }
   return std::make_unique<DirectoryStore>(std::move(own), clock, counters, std::move(*home),
                                           std::move(*journal));

@@ -133,6 +133,7 @@ struct NamespaceWorld {
           add("recommended", of.recommended_request);
           add("days", of.confidence_days);
           add("reclaimable", of.reclaimable);
+          add("original", of.original_request);
           text += '\n';
         }
       }

@@ -51,6 +51,11 @@ RandomTraffic::SimulatedPod RandomTraffic::NewPod(int deployment) {
   pod.by_core = Chance(4);
   pod.second_exporter = Chance(5);
   pod.gpu = Chance(6);
+  pod.uid = "uid-" + std::to_string(made_);
+  pod.restarts = Chance(3) ? static_cast<int>(Pick(1, 9)) : 0;
+  pod.all_reasons = Chance(3);
+  pod.has_time = !Chance(4);
+  pod.annotated = Chance(3);
   return pod;
 }
 
@@ -115,8 +120,12 @@ void RandomTraffic::State(TrafficBatch& batch, SimulatedPod& pod) {
          {{"__name__", metric}, {"container", "app"}, {"resource", "cpu"}, {"unit", "core"}},
          Chance(50) ? 0.25 : 0.5);
     Tell(batch, &pod,
-         {{"__name__", metric}, {"container", "app"}, {"resource", "memory"}, {"unit", "byte"}},
-         536'870'912);
+         {{"__name__", metric},
+          {"container", "app"},
+          {"resource", "memory"},
+          {"uid", pod.uid},
+          {"unit", "byte"}},
+         Chance(100) ? 1'073'741'824 : 536'870'912);
     if (Chance(20)) {
       Tell(batch, &pod,
            {{"__name__", metric}, {"container", "init"}, {"resource", "ephemeral_storage"}}, 1e9);
@@ -125,9 +134,6 @@ void RandomTraffic::State(TrafficBatch& batch, SimulatedPod& pod) {
   for (const char* phase : {"Running", "Succeeded", "Failed"}) {
     const bool holds = std::string(phase) == (pod.done ? "Succeeded" : "Running");
     Tell(batch, &pod, {{"__name__", "kube_pod_status_phase"}, {"phase", phase}}, holds ? 1 : 0);
-  }
-  if (Chance(3)) {
-    Tell(batch, &pod, {{"__name__", "kube_pod_labels"}, {"label_app", pod.deployment}}, 1);
   }
   if (pod.owner_ms == 0 || now_ms_ < pod.owner_ms) return;
   const bool is_job = pod.deployment == "w1";
@@ -148,6 +154,62 @@ void RandomTraffic::State(TrafficBatch& batch, SimulatedPod& pod) {
     owner["owner_is_controller"] = "true";
     owner["owner_name"] = "w0-7000";
     Tell(batch, &pod, owner, 1);
+  }
+}
+
+/// Restarts, why and when, and what the kernel counts: not always all of it in one batch.
+void RandomTraffic::Kills(TrafficBatch& batch, SimulatedPod& pod) {
+  const auto tell = [&](const char* metric, double value, Labels more = {}) {
+    if (Chance(15)) return;
+    more.emplace("__name__", metric);
+    more.emplace("container", "app");
+    more.emplace("uid", pod.uid);
+    Tell(batch, &pod, more, value);
+  };
+  constexpr const char* kReason = "kube_pod_container_status_last_terminated_reason";
+  tell("kube_pod_container_status_restarts_total", pod.restarts);
+  if (pod.second_exporter && Chance(2)) {
+    tell("kube_pod_container_status_restarts_total", pod.restarts, {{"job", "second"}});
+  }
+  if (pod.terminated_ms != 0) {
+    if (pod.has_time) {
+      tell("kube_pod_container_status_last_terminated_timestamp",
+           Chance(40) ? 0 : static_cast<double>(pod.terminated_ms) / 1000);
+    }
+    if (pod.all_reasons) {
+      tell(kReason, pod.out_of_memory ? 1 : 0, {{"reason", "OOMKilled"}});
+      tell(kReason, pod.out_of_memory ? 0 : 1, {{"reason", "Error"}});
+    } else {
+      tell(kReason, 1, {{"reason", pod.out_of_memory ? "OOMKilled" : "Error"}});
+    }
+  }
+  if (pod.by_core) {
+    Tell(batch, &pod,
+         {{"__name__", "container_oom_events_total"}, {"container", "app"}, {"id", "/" + pod.uid}},
+         pod.restarts);
+  }
+}
+
+/// Labels and annotations, which change now and then.
+void RandomTraffic::Described(TrafficBatch& batch, SimulatedPod& pod) {
+  if (Chance(3)) {
+    Labels labels = {{"__name__", "kube_pod_labels"},
+                     {"label_app", pod.deployment},
+                     {"label_pod_template_hash", pod.replicaset}};
+    if (Chance(30)) labels["label_tier"] = Chance(2) ? "gold" : "silver";
+    if (Chance(200)) labels["label_note"] = std::string(5000, 'x');
+    Tell(batch, &pod, labels, 1);
+  }
+  if (pod.annotated && Chance(2)) {
+    constexpr const char* kTexts[] = {
+        R"({"app":{"requests":{"cpu":"2","memory":"4Gi"},"limits":{"cpu":"4"}}})",
+        R"({"app":{"requests":{"cpu":"500m"}},"proxy":{"requests":{"memory":"64Mi"}}})",
+        R"({"app":{"requests":{"cpu":"2 cores"}}})"};
+    const auto text = static_cast<size_t>(Chance(20) ? Pick(0, 2) : 0);
+    Tell(batch, &pod,
+         {{"__name__", "kube_pod_annotations"},
+          {"annotation_tidemark_io_original_resources", kTexts[text]}},
+         1);
   }
 }
 
@@ -227,10 +289,15 @@ TrafficBatch RandomTraffic::Next() {
     if (Chance(250)) {  // a restart, with a cgroup of its own or without
       pod.run += Chance(3) ? 0 : 1;
       pod.spent = Noise();
+      pod.restarts += Chance(5) ? 2 : 1;
+      pod.out_of_memory = Chance(2);
+      pod.terminated_ms = now_ms_ - Pick(0, 20'000);
     }
     Usage(batch, pod, "app");
     if (pod.deployment == "w0") Usage(batch, pod, "proxy");
     State(batch, pod);
+    Kills(batch, pod);
+    Described(batch, pod);
   }
   if (!Chance(10)) Others(batch);
   for (size_t i = 0; i < pods_.size(); ++i) {
@@ -247,6 +314,9 @@ TrafficBatch RandomTraffic::Next() {
       pods_[i].told.clear();
       pods_[i].spent = 0;
       ++pods_[i].run;
+      pods_[i].uid += "n";
+      pods_[i].restarts = 0;
+      pods_[i].terminated_ms = 0;
     } else {
       pods_[i] = NewPod(deployment);
     }

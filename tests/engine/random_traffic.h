@@ -1,7 +1,7 @@
 #pragma once
 // Batches of one namespace such as a busy and untidy cluster sends them: pods that come, restart
 // and vanish, owners that come late, change or never come, two exporters of the same thing, HA
-// copies, resends, samples that are late or make no sense, silence of hours and days.
+// copies, resends, kills, samples that are late or make no sense, silence of hours and days.
 
 #include <cstdint>
 #include <map>
@@ -45,6 +45,7 @@ class RandomTraffic {
     std::string name;
     std::string replicaset;
     std::string deployment;
+    std::string uid;
     int64_t born_ms = 0;
     int64_t owner_ms = 0;  // when its owner is told; 0: never
     int run = 0;
@@ -53,6 +54,12 @@ class RandomTraffic {
     bool second_exporter = false;
     bool gpu = false;
     bool done = false;
+    int restarts = 0;
+    bool out_of_memory = false;  // the last of them
+    int64_t terminated_ms = 0;   // likewise; 0: none yet
+    bool all_reasons = false;    // as kube-state-metrics 1.x told them
+    bool has_time = true;
+    bool annotated = false;
     std::map<std::string, Labels> told;  // by their bytes
   };
 
@@ -64,6 +71,8 @@ class RandomTraffic {
             int64_t start_ms = 0);
   void Usage(TrafficBatch& batch, SimulatedPod& pod, const std::string& container);
   void State(TrafficBatch& batch, SimulatedPod& pod);
+  void Kills(TrafficBatch& batch, SimulatedPod& pod);
+  void Described(TrafficBatch& batch, SimulatedPod& pod);
   void Others(TrafficBatch& batch);
   void Disturb(TrafficBatch& batch);
 

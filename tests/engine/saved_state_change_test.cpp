@@ -59,7 +59,10 @@ TEST_CASE("series of a source that is gone are collected, the rest goes on", "[e
   const std::string metric =
       GENERATE("container_memory_working_set_bytes", "container_cpu_usage_seconds_total",
                "kube_pod_owner", "kube_replicaset_owner", "kube_job_owner", "kube_pod_status_phase",
-               "kube_deployment_spec_replicas", "kube_pod_container_resource_requests");
+               "kube_deployment_spec_replicas", "kube_pod_container_resource_requests",
+               "kube_pod_container_status_restarts_total",
+               "kube_pod_container_status_last_terminated_reason", "kube_pod_labels",
+               "kube_pod_annotations");
   INFO(metric);
   RandomTraffic traffic(seed);
   NamespaceWorld whole;

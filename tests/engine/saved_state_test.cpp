@@ -51,6 +51,7 @@ void RunTwins(uint32_t seed, int batches, const TrafficOptions& traffic_options,
     const std::string saved = a.Saved();
     REQUIRE(Same(saved, b.Saved()));
     REQUIRE(Same(a.Counted(), b.Counted()));
+    REQUIRE(a.counters.oom_kills == b.counters.oom_kills);
     if (random() % 2 == 0) continue;
     NamespaceWorld& replaced = random() % 3 == 0 ? a : b;
     const auto result = replaced.Restore(saved, mapping);
@@ -68,6 +69,7 @@ void RunTwins(uint32_t seed, int batches, const TrafficOptions& traffic_options,
   CHECK(most_workloads >= 3);
   CHECK(a.counters.usage_minutes > static_cast<uint64_t>(batches));
   CHECK(a.counters.series_collected > 100);
+  CHECK(a.counters.oom_kills == b.counters.oom_kills);
   CHECK(a.counters.internal_errors + b.counters.internal_errors == 0);
   a.state.reset();
   b.state.reset();

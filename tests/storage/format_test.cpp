@@ -10,7 +10,7 @@ namespace tidemark::storage {
 namespace {
 
 TEST_CASE("the checked-in store of format 1 is read as it was written", "[storage][format]") {
-  static_assert(kFormatVersion == 1);
+  static_assert(kOldestFormatVersion == 1);
   const TestFolder folder;
   std::filesystem::copy(TIDEMARK_TEST_DATA "/storage/format_1", folder.In("data"),
                         std::filesystem::copy_options::recursive);
@@ -29,6 +29,20 @@ TEST_CASE("the checked-in store of format 1 is read as it was written", "[storag
         std::vector<std::string>{"block", "", std::string(2'000'000, 'b')});
   CHECK(fixture.store->identity()[0] == 0xEB);
   CHECK(fixture.Append({"seventh"}) == 7);
+  // From now on the version that wrote it refuses it.
+  CHECK(fixture.store->format() == 2);
+  CHECK(ReadFile(folder.In("data/FORMAT")) == "tidemark-storage 2\n");
+}
+
+TEST_CASE("only a look leaves the format as it is", "[storage][format]") {
+  const TestFolder folder;
+  std::filesystem::copy(TIDEMARK_TEST_DATA "/storage/format_1", folder.In("data"),
+                        std::filesystem::copy_options::recursive);
+  StoreFixture fixture(folder.In("data"));
+  fixture.options.read_only = true;
+  fixture.Open();
+  CHECK(fixture.store->format() == 1);
+  CHECK(ReadFile(folder.In("data/FORMAT")) == "tidemark-storage 1\n");
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "model/label.h"
 #include "tests/catch.h"
+#include "tests/engine/random_traffic.h"
 #include "workloads/identity.h"
 #include "workloads/namespace_state.h"
 
@@ -122,6 +123,23 @@ struct RecordedNamespace {
     state->Apply(item, {&sample, 1}, time_ms, verdict);
   }
   void End() { state->EndBatch(); }
+  /// As a shard applies a batch of its traffic.
+  void PutBatch(const TrafficBatch& batch) {
+    std::vector<LabelView> views;
+    for (const TrafficSeries& series : batch.series) {
+      if (!DecodeLabels(series.label_bytes, views)) continue;
+      const auto source = sources.Find(views);
+      if (!source || !workloads::Identify(sources.at(*source), views)) continue;
+      workloads::SeriesItem item;
+      item.series.low = numbers.emplace(series.label_bytes, numbers.size() + 1).first->second;
+      item.label_bytes = series.label_bytes;
+      item.source = *source;
+      item.from_ha_pair = series.from_ha_pair;
+      item.may_create = budget.TryTake();
+      state->Apply(item, series.samples, batch.arrival_ms, verdict);
+    }
+    End();
+  }
   /// A batch of its own.
   void Send(const LabelMap& labels, int64_t time_ms, double value) {
     Put(labels, time_ms, value);
@@ -139,9 +157,14 @@ struct RecordedNamespace {
     const std::string saved = Saved();
     std::vector<uint16_t> mapping;
     for (size_t i = 0; i < sources.size(); ++i) mapping.push_back(static_cast<uint16_t>(i));
+    // What a namespace hands on as it goes is nothing that a process hands on as it ends.
     const uint64_t without_kill = counters.restarts_without_kill;
-    state.reset();  // gives up what waits, which a process that ends does not count
+    const size_t usage = sink.usage.size();
+    const auto labels = sink.labels;
+    state.reset();
+    sink.labels = labels;
     counters.restarts_without_kill = without_kill;
+    sink.usage.resize(usage);
     ByteReader in(saved);
     auto restored = workloads::NamespaceState::Restore(in, mapping, 0, context);
     INFO((restored ? "" : restored.error().message));

@@ -1,0 +1,101 @@
+// What a namespace hands on is the same whether it was saved and restored on the way or not: also
+// kills of which half was told, and sums of pods of which half the containers have passed.
+#include <algorithm>
+#include <random>
+
+#include "tests/workloads/recorded_namespace.h"
+
+using namespace tidemark;
+using namespace tidemark::testing;
+
+namespace {
+
+std::string Text(const std::optional<double>& value) {
+  return value ? std::to_string(*value) : "-";
+}
+
+/// Everything handed on since the last call, without the numbers that a restart changes.
+std::string Given(RecordedNamespace& one) {
+  std::string text;
+  for (const auto& usage : one.sink.usage) {
+    text += usage.container + " " + std::to_string(static_cast<int>(usage.resource)) + " " +
+            std::to_string(usage.minute.start_ms) + " " + std::to_string(usage.minute.usage) +
+            " of " + Text(usage.request) + " set " +
+            std::to_string(one.sink.label_sets[usage.instance]) + "\n";
+  }
+  for (const auto& told : one.sink.kills) {
+    text += told.container + " killed " + std::to_string(told.kill.time_ms) + " of " +
+            Text(told.kill.requested_bytes) + "\n";
+  }
+  for (const auto& [from, into] : one.sink.merged) text += from + " into " + into + "\n";
+  for (const auto& [name, labels] : one.sink.labels) text += name + " " + labels + "\n";
+  one.sink.usage.clear();
+  one.sink.kills.clear();
+  one.sink.merged.clear();
+  return text;
+}
+
+/// Says where two long texts differ.
+bool Same(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  const auto at =
+      static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  const size_t from = at > 100 ? at - 100 : 0;
+  UNSCOPED_INFO("…" << a.substr(from, 200) << "…, against …" << b.substr(from, 200) << "…");
+  return false;
+}
+
+std::string Shown(RecordedNamespace& one) {
+  std::string text;
+  for (const auto& view : one.state->View(one.state->event_time_ms())) {
+    text += view.id->workload + " " + std::to_string(view.containers_in_pod) +
+            (view.pod_sum ? " summed\n" : "\n");
+    for (const auto& container : view.containers) {
+      text += "  " + std::string(container.name);
+      for (size_t i = 0; i < kResourceCount; ++i) {
+        text += " " + Text(container.request[i]) + "/" + Text(container.original_request[i]);
+      }
+      text += "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a restored namespace hands on what the saved one would have", "[workloads][state]") {
+  const uint32_t seed = std::random_device{}();
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
+  RandomTraffic traffic(seed);
+  RecordedNamespace a;
+  RecordedNamespace b;
+  a.sink.sums_by_pod = b.sink.sums_by_pod = true;
+  size_t sums = 0;
+  bool originals = false;
+  for (int i = 0; i < 2500; ++i) {
+    INFO("batch " << i);
+    const TrafficBatch batch = traffic.Next();
+    a.PutBatch(batch);
+    b.PutBatch(batch);
+    for (const auto& usage : a.sink.usage) sums += usage.container.ends_with("//") ? 1 : 0;
+    REQUIRE(Same(Given(a), Given(b)));
+    if (random() % 5 == 0) {
+      const std::string shown = Shown(a);
+      REQUIRE(Same(shown, Shown(b)));
+      originals = originals || shown.find("/2.0") != std::string::npos;
+    }
+    if (random() % 3 != 0) continue;
+    REQUIRE(a.Saved() == b.Saved());
+    b.Restart();
+  }
+  CHECK(sums > 1000);
+  CHECK(originals);
+  CHECK(a.counters.oom_kills > 10);
+  CHECK(a.counters.oom_kills == b.counters.oom_kills);
+  CHECK(a.counters.oom_kills_repeated == b.counters.oom_kills_repeated);
+  CHECK(a.counters.restarts_without_kill == b.counters.restarts_without_kill);
+  CHECK(a.counters.restarts_without_kill > 10);
+  CHECK(a.counters.pod_labels_too_long > 0);
+  CHECK(a.counters.original_requests_bad > 0);
+}
