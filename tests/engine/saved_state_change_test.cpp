@@ -1,5 +1,7 @@
 // What is saved under one configuration and restored under another; what is damaged; what a past
 // brings.
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "tests/catch.h"
@@ -35,6 +37,9 @@ uint64_t SeriesOf(const NamespaceWorld& world, const std::string& metric) {
   }
   return series;
 }
+
+/// The sources that a version 1 was saved with: the default ones, which are the same now.
+std::vector<uint16_t> MappingOfVersion1(const NamespaceWorld& world) { return world.OwnMapping(); }
 
 /// The numbers that the pool would give out next, and whether anything is kept under them.
 std::string Next(const workloads::IndexPool& pool, const NamespaceWorld& world) {
@@ -178,6 +183,54 @@ TEST_CASE("a restored namespace may be larger than the ceiling on series", "[eng
   CHECK(b.budget.count() == static_cast<int64_t>(a.state->series_count()));
   CHECK(b.known.size() == 0);
   CHECK_FALSE(b.budget.TryTake());
+}
+
+TEST_CASE("a namespace of version 1 restores, and its series are bound when their labels come",
+          "[engine][state]") {
+  std::ifstream file(TIDEMARK_TEST_DATA "/../engine/state_corpus/version_1_an_hour",
+                     std::ios::binary);
+  const std::string saved(std::istreambuf_iterator<char>(file), {});
+  REQUIRE(saved.front() == 1);
+  NamespaceWorld a;
+  const auto restored = a.Restore(saved, MappingOfVersion1(a));
+  INFO((restored ? "" : restored.error().message));
+  REQUIRE(restored);
+  REQUIRE(a.Saved().front() == 2);
+  const size_t series = a.state->series_count();
+  const size_t pods = a.state->pod_count();
+  REQUIRE(SeriesOf(a, "kube_pod_labels") > 0);
+  CHECK(a.Saved().find("label_app") == std::string::npos);
+  NamespaceWorld b;
+  REQUIRE(b.Restore(a.Saved(), b.OwnMapping()));
+  const LabelView labels[] = {{"__name__", "kube_pod_labels"},
+                              {"label_app", "w0"},
+                              {"namespace", "shop"},
+                              {"pod", "w0-7000-p0"}};
+  for (NamespaceWorld* const world : {&a, &b}) {
+    const std::string bytes = EncodeLabels(labels);
+    const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+    const int64_t at = world->state->event_time_ms() + 30'000;
+    const Sample sample{at, 1, 0};
+    workloads::SeriesItem item;
+    item.series = {hash.low64, hash.high64};
+    item.source = *world->sources.Find(labels);
+    item.vetted = true;
+    WriteVerdict verdict;
+    // Until then nobody may know it by its hash alone: its labels would never come.
+    REQUIRE(world->state->ApplyByHash(item, {&sample, 1}, at, verdict));
+    CHECK_FALSE(world->known.Look().Find(item.series));
+    item.label_bytes = bytes;
+    world->state->Apply(item, {&sample, 1}, at, verdict);
+    world->state->EndBatch();
+    CHECK(world->known.Look().Find(item.series));
+    CHECK(verdict.accepted == 1);
+    CHECK(verdict.ignored[static_cast<size_t>(IgnoreReason::kDuplicate)] == 1);
+    CHECK(world->state->series_count() == series);
+    CHECK(world->state->pod_count() == pods);
+    CHECK(world->Saved().find("label_app") != std::string::npos);
+    CHECK(world->counters.internal_errors == 0);
+  }
+  CHECK(a.Saved() == b.Saved());
 }
 
 TEST_CASE("cluster and name of a saved namespace can be read alone", "[engine][state]") {
