@@ -67,7 +67,8 @@ void DecayingHistogram::Rebin(const HistogramOptions* to) {
     sum = 0;
   };
   // What is too little to be occupied, and outside of what is, no percentile has counted.
-  for (int old = min_bucket_; old <= max_bucket_; ++old) {
+  const auto [first_old, last_old] = OccupiedRange();
+  for (int old = first_old; old <= last_old; ++old) {
     const double weight = weights_.Get(old);
     if (weight == 0) continue;
     int next = BucketThatReaches(*to, from.BucketStart(std::min(old + 1, last)), bucket);
