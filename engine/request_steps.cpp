@@ -85,6 +85,16 @@ class Steps {
   const double amounts_;
 };
 
+/// Whether kills made the value what it is: by their hold, or as peaks of the histogram, of which a
+/// percentile is the end of a bucket.
+bool KillsDecide(const RequestInputs& inputs, double value) {
+  if (!(inputs.kills_needed > 0)) return false;
+  if (inputs.usage == nullptr) return true;
+  const estimators::HistogramOptions& layout = inputs.usage->histogram().options();
+  const int next = std::min(layout.FindBucket(inputs.kills_needed) + 1, layout.NumBuckets() - 1);
+  return value <= std::max(inputs.kills_needed, layout.BucketStart(next));
+}
+
 void AddModelSteps(const RequestInputs& inputs, const RequestBases& histogram,
                    const RequestBases& model, Steps& steps) {
   if (!steps) return;
@@ -210,8 +220,9 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
     }
     MarkEstimate(estimate, advice);
     advice.kills = inputs.kills;
-    if (model.target > histogram.target * share) advice.Mark(AdviceMark::kKills);
-    if (!has_usage && !as_vpa) advice.Mark(AdviceMark::kOnlyKills);
+    if (KillsDecide(inputs, model.target)) advice.Mark(AdviceMark::kKills);
+    const bool has_minutes = inputs.usage != nullptr && inputs.usage->minutes.Count() > 0;
+    if (!has_minutes && !as_vpa) advice.Mark(AdviceMark::kOnlyKills);
     if (inputs.usage != nullptr && inputs.usage->is_earlier) advice.Mark(AdviceMark::kEarlierRule);
     if (inputs.share) {
       advice.Mark(inputs.share_by_request ? AdviceMark::kSharedByRequest
