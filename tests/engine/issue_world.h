@@ -37,9 +37,10 @@ inline ProfileSetPtr StrictVpa() {
 /// What lies in the store outlives Restart.
 class World {
  public:
-  explicit World(engine::Options options = {}) : options_(std::move(options)) {
+  explicit World(engine::Options options = {}, std::vector<workloads::Source> sources = {})
+      : options_(std::move(options)), sources_(std::move(sources)) {
     if (options_.shards == 0) options_.shards = 1;
-    durable_ = Open(disk_, options_);
+    Start(kT0);
   }
   explicit World(ProfileSetPtr profiles) : World(With(std::move(profiles))) {}
 
@@ -49,9 +50,7 @@ class World {
     if (by == By::kCheckpoint) REQUIRE(durable_->engine.Checkpoint());
     const int64_t now_ms = ToUnixMs(durable_->clock.Now()) + later_ms;
     durable_.reset();
-    durable_ = std::make_unique<Durable>(disk_, options_);
-    durable_->clock.Set(FromUnixMs(now_ms));
-    REQUIRE(durable_->engine.Recover());
+    Start(now_ms);
   }
   WriteVerdict Put(const std::vector<FeedSeries>& request) {
     int64_t newest = ToUnixMs(durable_->clock.Now());
@@ -131,8 +130,15 @@ class World {
   EngineCounters& counters() { return durable_->counters; }
 
  private:
+  void Start(int64_t now_ms) {
+    durable_ = std::make_unique<Durable>(disk_, options_, sources_);
+    durable_->clock.Set(FromUnixMs(now_ms));
+    REQUIRE(durable_->engine.Recover());
+  }
+
   MemoryStore disk_;
   engine::Options options_;
+  std::vector<workloads::Source> sources_;
   std::unique_ptr<Durable> durable_;
 };
 

@@ -2,6 +2,7 @@
 // of github.com/kubernetes/autoscaler. The preset is vpa where VPA failed, without its faults.
 #include <algorithm>
 
+#include "model/advice_text.h"
 #include "tests/engine/issue_world.h"
 
 using namespace tidemark;
@@ -30,6 +31,9 @@ TEST_CASE("kubernetes/autoscaler#1574: a kill raises memory at once and it stays
   CHECK(killed.Has(AdviceMark::kKills));
   CHECK(killed.kills == 1);
   CHECK(*killed.model_request >= 350 * kMi + kBump);
+  const std::string sentence = AdviceText(Vpa()->fallback(), killed);
+  INFO(sentence);
+  CHECK(sentence.find("killed for memory once, asks for at least") != std::string::npos);
   // The restarted process begins small: that proves nothing.
   for (int day = 0; day < 2; ++day) {
     app.Hours(24, 60 * kMi);
