@@ -145,6 +145,14 @@ void MarkEstimate(const RequestEstimate& estimate, ResourceAdvice& advice) {
   if (estimate.rounded) advice.Mark(AdviceMark::kRounded);
 }
 
+/// Whether the ratio would give less than what a kill has shown to be too little. A pool that waits
+/// for samples does not wait with that.
+bool KillsAskForMore(const RequestInputs& inputs, const ResourceAdvice& advice) {
+  if (!(inputs.kills_needed > 0)) return false;
+  const double ratio = inputs.profile->rule(inputs.resource).static_ratio;
+  return advice.recommended_request > *inputs.original_request * ratio;
+}
+
 /// The original request times the pool's ratio, within the rule's bounds.
 void RecommendStatic(const RequestInputs& inputs, double amounts, ResourceAdvice& advice,
                      Steps& steps) {
@@ -237,7 +245,9 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
     case PoolMode::kOff: advice.recommended_request.reset(); break;
     case PoolMode::kStatic: RecommendStatic(inputs, amounts, advice, steps); break;
     case PoolMode::kStaticAndDynamic:
-      if (too_young && inputs.original_request) RecommendStatic(inputs, amounts, advice, steps);
+      if (too_young && inputs.original_request && !KillsAskForMore(inputs, advice)) {
+        RecommendStatic(inputs, amounts, advice, steps);
+      }
       break;
   }
 }

@@ -153,3 +153,32 @@ TEST_CASE("a request that cannot be makes no request of a kill", "[engine][kills
   world.Restart(World::By::kCheckpoint);
   CHECK(world.Bytes("db").recommended_request == before.recommended_request);
 }
+
+TEST_CASE("a pool that waits for its first day of samples does not wait with a kill",
+          "[engine][kills]") {
+  World world(OneProfile(Preset::kTidemark, [](Profile& profile) {
+    profile.mode = PoolMode::kStaticAndDynamic;
+    profile.rule(Resource::kMemory).static_ratio = 0.5;
+  }));
+  const auto original = [&](int64_t at) {
+    world.Put(Named("kube_pod_annotations",
+                    {{"namespace", "shop"},
+                     {"pod", "db-0"},
+                     {"annotation_tidemark_io_original_resources",
+                      R"({"app":{"requests":{"memory":"1000Mi"}}})"}}),
+              at, 1);
+  };
+  original(kT0);
+  KilledPod pod(world, 300 * kMi);
+  original(pod.app.now_ms());
+  CHECK(world.Bytes("db").Has(AdviceMark::kStatic));
+  CHECK(world.Bytes("db").recommended_request == 500 * kMi);
+  pod.Kill(100 * kMi);  // 1.15 times 400 Mi: less than the ratio gives
+  CHECK(world.Bytes("db").recommended_request == 500 * kMi);
+  pod.app.Go(3, 0.1, 300 * kMi);
+  original(pod.app.now_ms());
+  pod.Kill(500 * kMi);
+  CHECK(*world.Bytes("db").recommended_request >= 1.15 * 600 * kMi);
+  CHECK(world.Bytes("db").Has(AdviceMark::kKills));
+  CHECK_FALSE(world.Bytes("db").Has(AdviceMark::kStatic));
+}
