@@ -22,7 +22,8 @@ int64_t ToMs(estimators::Time time) {
 
 /// Adds what another reading holds; of another rule it cannot be added and is left out.
 void AddReading(const UsageTrack::Reading& from, UsageTrack::Reading& to) {
-  if (from.minutes.Count() == 0) return;
+  // Without a minute it can still hold the peaks of kills.
+  if (from.minutes.Count() == 0 && from.histogram().TotalWeight() == 0) return;
   estimators::DecayingHistogram copy = from.histogram();
   if (!to.merged) {
     to.merged = std::move(copy);

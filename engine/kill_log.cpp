@@ -16,7 +16,19 @@ void KillLog::Add(const KillRecord& kill) {
   const auto place = std::ranges::find_if(
       kills_, [&](const auto& other) { return other.time_ms <= kill.time_ms; });
   kills_.insert(place, kill);
-  if (kills_.size() > kMost) kills_.pop_back();
+  if (kills_.size() > kMost) DropOne();
+}
+
+/// The oldest that a later one outlasts with no smaller demand. Where all later ones ask for less,
+/// the newest but one: what it asked for is missed only after all older ones have aged.
+void KillLog::DropOne() {
+  double most = kills_.front().needed;
+  auto dropped = kills_.begin() + 1;
+  for (auto kill = kills_.begin() + 1; kill != kills_.end(); ++kill) {
+    if (kill->needed <= most) dropped = kill;
+    most = std::max(most, kill->needed);
+  }
+  kills_.erase(dropped);
 }
 
 void KillLog::Merge(const KillLog& other) {

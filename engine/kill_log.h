@@ -16,7 +16,8 @@ struct KillRecord {
   double needed = 0;              ///< bytes that it asks for
 };
 
-/// Keeps the newest kills. Not thread-safe. Times are event time.
+/// Keeps the newest kills; one that asks for more than all later ones gives way to none of them.
+/// Not thread-safe. Times are event time.
 class KillLog {
  public:
   static constexpr size_t kMost = 16;
@@ -39,6 +40,8 @@ class KillLog {
   static Result<KillLog> Restore(ByteReader& in);
 
  private:
+  void DropOne();
+
   std::vector<KillRecord> kills_;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "estimators/amount.h"
 #include "model/log.h"
 
 namespace tidemark::engine {
@@ -21,13 +22,18 @@ estimators::Time EndOf(workloads::UsageMinute minute) {
   return estimators::Time(std::chrono::milliseconds(minute.start_ms + workloads::kMinuteMs));
 }
 
-/// What a kill asks for where no peaks are kept: of the request, or, where that is not known, of
-/// the most that was ever used.
-double NeededAfter(const workloads::Kill& kill, const UsageTrack* track,
+/// What a kill asks for where no peaks are kept: of the request, or of the most that was used,
+/// where that is more: a container may use more than it requests, up to its limit.
+double NeededAfter(double requested, const UsageTrack* track,
                    const estimators::KillPolicy& policy) {
   const double most = track == nullptr ? 0 : track->own().histogram.Percentile(1);
-  const double used = std::max(0.0, kill.requested_bytes.value_or(most));
-  return std::max(used + policy.min_bump_bytes, std::trunc(used * policy.bump_ratio));
+  return estimators::NeededAfterKill(std::max(requested, most), policy);
+}
+
+/// In bytes; 0 where it is not known. More than any amount there is says nothing.
+double RequestOf(const workloads::Kill& kill) {
+  const double requested = kill.requested_bytes.value_or(0);
+  return requested <= static_cast<double>(estimators::kMaxAmount) ? std::max(0.0, requested) : 0;
 }
 
 estimators::KillPolicy PolicyOf(const Profile& profile) {
@@ -142,7 +148,7 @@ void RequestHistory::AddKill(uint32_t container, uint32_t instance, const worklo
   const ResourceRule& rule = profile.rule(Resource::kMemory);
   const estimators::KillPolicy policy = PolicyOf(profile);
   const estimators::Time time{std::chrono::milliseconds(kill.time_ms)};
-  const double requested = std::max(0.0, kill.requested_bytes.value_or(0));
+  const double requested = RequestOf(kill);
   std::optional<double> needed;
   if (rule.samples == SampleKind::kPeakPerWindow) {
     UsageTrack& track = TrackAt(known, Resource::kMemory);
@@ -150,7 +156,7 @@ void RequestHistory::AddKill(uint32_t container, uint32_t instance, const worklo
                  .AddKill(track.For(pod.labels).histogram, time, requested, policy);
   } else {
     // One minute among thousands moves no percentile: the kill counts by its hold alone.
-    needed = NeededAfter(kill, TrackOf(container, Resource::kMemory), policy);
+    needed = NeededAfter(requested, TrackOf(container, Resource::kMemory), policy);
   }
   if (!needed || profile.strict || rule.kills.hold_ms == 0) return;
   if (!known.kills) known.kills = std::make_unique<KillLog>();

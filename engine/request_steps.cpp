@@ -85,6 +85,16 @@ class Steps {
   const double amounts_;
 };
 
+/// Whether kills made the value what it is: by their hold, or as peaks of the histogram, of which a
+/// percentile is the end of a bucket.
+bool KillsDecide(const RequestInputs& inputs, double value) {
+  if (!(inputs.kills_needed > 0)) return false;
+  if (inputs.usage == nullptr) return true;
+  const estimators::HistogramOptions& layout = inputs.usage->histogram().options();
+  const int next = std::min(layout.FindBucket(inputs.kills_needed) + 1, layout.NumBuckets() - 1);
+  return value <= std::max(inputs.kills_needed, layout.BucketStart(next));
+}
+
 void AddModelSteps(const RequestInputs& inputs, const RequestBases& histogram,
                    const RequestBases& model, Steps& steps) {
   if (!steps) return;
@@ -133,6 +143,14 @@ void MarkEstimate(const RequestEstimate& estimate, ResourceAdvice& advice) {
   if (estimate.floor_applied) advice.Mark(AdviceMark::kFloor);
   if (estimate.ceiling_applied) advice.Mark(AdviceMark::kCeiling);
   if (estimate.rounded) advice.Mark(AdviceMark::kRounded);
+}
+
+/// Whether the ratio would give less than what a kill has shown to be too little. A pool that waits
+/// for samples does not wait with that.
+bool KillsAskForMore(const RequestInputs& inputs, const ResourceAdvice& advice) {
+  if (!(inputs.kills_needed > 0)) return false;
+  const double ratio = inputs.profile->rule(inputs.resource).static_ratio;
+  return advice.recommended_request > *inputs.original_request * ratio;
 }
 
 /// The original request times the pool's ratio, within the rule's bounds.
@@ -210,8 +228,9 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
     }
     MarkEstimate(estimate, advice);
     advice.kills = inputs.kills;
-    if (model.target > histogram.target * share) advice.Mark(AdviceMark::kKills);
-    if (!has_usage && !as_vpa) advice.Mark(AdviceMark::kOnlyKills);
+    if (KillsDecide(inputs, model.target)) advice.Mark(AdviceMark::kKills);
+    const bool has_minutes = inputs.usage != nullptr && inputs.usage->minutes.Count() > 0;
+    if (!has_minutes && !as_vpa) advice.Mark(AdviceMark::kOnlyKills);
     if (inputs.usage != nullptr && inputs.usage->is_earlier) advice.Mark(AdviceMark::kEarlierRule);
     if (inputs.share) {
       advice.Mark(inputs.share_by_request ? AdviceMark::kSharedByRequest
@@ -226,7 +245,9 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
     case PoolMode::kOff: advice.recommended_request.reset(); break;
     case PoolMode::kStatic: RecommendStatic(inputs, amounts, advice, steps); break;
     case PoolMode::kStaticAndDynamic:
-      if (too_young && inputs.original_request) RecommendStatic(inputs, amounts, advice, steps);
+      if (too_young && inputs.original_request && !KillsAskForMore(inputs, advice)) {
+        RecommendStatic(inputs, amounts, advice, steps);
+      }
       break;
   }
 }

@@ -40,6 +40,10 @@ struct KillPolicy {
   bool as_vpa = false;  ///< to the letter
 };
 
+/// What a container needed, in bytes, that was killed with `used` bytes, which must be finite and
+/// not negative. Finite, and above kMaxAmount only where `used` is.
+double NeededAfterKill(double used, const KillPolicy& policy);
+
 /// How ordinary samples are taken.
 enum class WindowRule : uint8_t {
   kVpa,     ///< to the letter

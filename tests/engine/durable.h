@@ -18,8 +18,9 @@ struct Durable {
   StorageCounters storage;
   engine::Engine engine;
 
-  explicit Durable(MemoryStore& store, engine::Options options = {})
-      : engine(Quiet(options), {}, clock, counters, {&store, &storage}) {}
+  explicit Durable(MemoryStore& store, engine::Options options = {},
+                   const std::vector<workloads::Source>& extra = {})
+      : engine(Quiet(options), extra, clock, counters, {&store, &storage}) {}
 
   /// No tick and no checkpoint but those that a test asks for.
   static engine::Options Quiet(engine::Options options) {
