@@ -69,6 +69,14 @@ std::string LabelsText(const PastMetric& metric) {
   return out;
 }
 
+/// Neither usage nor owners: recommendations do without.
+bool IsAside(PastKind kind) { return kind != PastKind::kOwner && kind != PastKind::kUsage; }
+
+/// Whether the namespaces that have it (above 0) are those in which containers were killed.
+bool TellsWhereKilled(PastKind kind) {
+  return kind == PastKind::kKillReason || kind == PastKind::kOomEvents;
+}
+
 class Search {
  public:
   Search(Querier& querier, const TimeGrid& grid, const Options& options)
@@ -82,8 +90,11 @@ class Search {
   void Refused(const PastMetric& metric, const std::string& why) {
     absent_.push_back({.line = fmt::format("{}: the server refuses to be asked for it: {}",
                                            SelectorOf(metric, ""), why),
-                       .usage = !metric.is_owner});
+                       .usage = metric.kind == PastKind::kUsage,
+                       .optional = IsAside(metric.kind)});
   }
+  /// False: what was found already makes it needless.
+  bool Wants(const PastMetric& metric) const;
   tl::expected<Found, QueryFault> Finish();
 
  private:
@@ -96,7 +107,9 @@ class Search {
   std::optional<QueryFault> LookAt(const PastMetric& variant, bool& there);
   std::optional<QueryFault> AddByLabelValues(const PastMetric& variant);
   std::optional<QueryFault> Complain(const PastMetric& metric);
-  void Add(const std::string& query_cluster, const std::string& name_space, uint64_t series);
+  NamespaceName NameOf(const std::string& query_cluster, const std::string& name_space) const;
+  void Add(const PastMetric& metric, const std::string& query_cluster,
+           const std::string& name_space, uint64_t series);
   bool Ends(const QueryFault& fault) const {
     return fault.kind == QueryFaultKind::kDenied || fault.kind == QueryFaultKind::kUnreachable ||
            fault.kind == QueryFaultKind::kNotTheApi || fault.kind == QueryFaultKind::kCancelled ||
@@ -109,6 +122,7 @@ class Search {
   const std::vector<int64_t> times_;
   std::map<NamespaceName, Place> places_;
   std::set<std::string> query_clusters_;
+  std::set<NamespaceName> killed_;
   Found found_;
   struct Absent {
     std::string line{};
@@ -118,23 +132,34 @@ class Search {
   std::vector<Absent> absent_;
 };
 
-void Search::Add(const std::string& query_cluster, const std::string& name_space, uint64_t series) {
-  if (name_space.empty()) return;
+/// As the live stream calls it.
+NamespaceName Search::NameOf(const std::string& query_cluster,
+                             const std::string& name_space) const {
   NamespaceName name{query_cluster, name_space};
   if (query_cluster.empty()) {
     for (const auto& [label, value] : options_.external_labels) {
       if (label == "cluster") name.cluster = value;
     }
   }
-  Place& place = places_[std::move(name)];
+  return name;
+}
+
+void Search::Add(const PastMetric& metric, const std::string& query_cluster,
+                 const std::string& name_space, uint64_t series) {
+  if (name_space.empty()) return;
+  if (TellsWhereKilled(metric.kind)) killed_.insert(NameOf(query_cluster, name_space));
+  if (metric.kind != PastKind::kUsage) return;
+  Place& place = places_[NameOf(query_cluster, name_space)];
   place.query_cluster = query_cluster;
   place.series = std::max(place.series, series);
   query_clusters_.insert(query_cluster);
 }
 
 std::optional<QueryFault> Search::LookAt(const PastMetric& variant, bool& there) {
-  const std::string query = CountBy({variant.cluster_label, variant.namespace_label},
-                                    SelectorOf(variant, IdentityMatchers(variant).text()));
+  const bool tells_where_killed = TellsWhereKilled(variant.kind);
+  std::string selector = SelectorOf(variant, IdentityMatchers(variant).text());
+  if (tells_where_killed) selector.append(" > 0");
+  const std::string query = CountBy({variant.cluster_label, variant.namespace_label}, selector);
   for (const int64_t time : times_) {
     const auto answer = querier_.Query(query, time);
     if (!answer) {
@@ -146,14 +171,14 @@ std::optional<QueryFault> Search::LookAt(const PastMetric& variant, bool& there)
     }
     for (const AnswerSeries& series : answer->value.series) {
       there = true;
-      if (variant.is_owner || variant.namespace_label.empty()) continue;
+      if (variant.namespace_label.empty()) continue;
       const double count = series.samples.front().value;
-      Add(variant.cluster_label.empty() ? "" : ValueOf(series, variant.cluster_label),
+      Add(variant, variant.cluster_label.empty() ? "" : ValueOf(series, variant.cluster_label),
           ValueOf(series, variant.namespace_label),
           count >= 1 && count < 1e12 ? static_cast<uint64_t>(count) : 1);
     }
-    // Owners need no list of names: that they are there is enough.
-    if (there && variant.is_owner) return std::nullopt;
+    // Owners and the like need no list of names: that they are there is enough.
+    if (there && variant.kind != PastKind::kUsage && !tells_where_killed) return std::nullopt;
   }
   return std::nullopt;
 }
@@ -171,12 +196,14 @@ std::optional<QueryFault> Search::AddByLabelValues(const PastMetric& variant) {
       if (names.error().kind == QueryFaultKind::kCancelled) return names.error();
       return std::nullopt;
     }
-    for (const std::string& name : names->value) Add(cluster, name, 0);
+    for (const std::string& name : names->value) Add(variant, cluster, name, 0);
   }
   return std::nullopt;
 }
 
 std::optional<QueryFault> Search::Complain(const PastMetric& metric) {
+  // Where nothing was killed there is none, as it should be.
+  if (TellsWhereKilled(metric.kind)) return std::nullopt;
   const std::string own = SelectorOf(metric, "");
   bool any = false;
   for (const int64_t time : times_) {
@@ -186,8 +213,9 @@ std::optional<QueryFault> Search::Complain(const PastMetric& metric) {
     if (any) break;
   }
   // A cluster without Jobs has no kube_job_owner.
-  const bool of_some_kind = metric.is_owner && metric.pod_label.empty();
-  Absent absent{.usage = !metric.is_owner, .optional = metric.is_optional || of_some_kind};
+  const bool of_some_kind = metric.kind == PastKind::kOwner && metric.pod_label.empty();
+  Absent absent{.usage = metric.kind == PastKind::kUsage,
+                .optional = metric.is_optional || of_some_kind};
   if (!any) {
     absent.line = fmt::format("{}: the server has no series of it from {}", own,
                               SpanText(grid_.start_ms, grid_.end_ms));
@@ -202,7 +230,7 @@ std::optional<QueryFault> Search::Complain(const PastMetric& metric) {
   } else if (names.error().kind == QueryFaultKind::kCancelled) {
     return names.error();
   }
-  absent.optional = false;
+  absent.optional = IsAside(metric.kind);
   absent.line = fmt::format(
       "{}: the label names do not fit: no series has all of {}{}{}; set `labels` of this metric in "
       "`sources`",
@@ -214,10 +242,17 @@ std::optional<QueryFault> Search::Complain(const PastMetric& metric) {
 std::optional<QueryFault> Search::Try(const PastMetric& variant, bool& there) {
   there = false;
   if (auto fault = LookAt(variant, there)) return fault;
-  if (!there) return std::nullopt;
-  found_.metrics.push_back(variant);
-  if (variant.is_owner || variant.namespace_label.empty()) return std::nullopt;
-  return AddByLabelValues(variant);
+  // Pods that were killed are seldom there for long: no probe may have met them.
+  const bool is_seldom = variant.kind == PastKind::kKillReason;
+  if (!there && !is_seldom) return std::nullopt;
+  const bool has_names = variant.kind == PastKind::kUsage || is_seldom;
+  const size_t known = killed_.size();
+  if (has_names && !variant.namespace_label.empty()) {
+    if (auto fault = AddByLabelValues(variant)) return fault;
+  }
+  there = there || killed_.size() > known;
+  if (there) found_.metrics.push_back(variant);
+  return std::nullopt;
 }
 
 std::optional<QueryFault> Search::Look(const PastMetric& metric) {
@@ -249,9 +284,18 @@ std::optional<QueryFault> Search::Look(const PastMetric& metric) {
   return Complain(metric);
 }
 
+bool Search::Wants(const PastMetric& metric) const {
+  // The kernel's count tells kills only where no restarts are told, as in the live stream.
+  if (metric.kind == PastKind::kOomEvents) {
+    return std::ranges::none_of(
+        found_.metrics, [](const PastMetric& found) { return found.kind == PastKind::kRestarts; });
+  }
+  return !metric.only_where_killed || metric.kind != PastKind::kRequest || !killed_.empty();
+}
+
 tl::expected<Found, QueryFault> Search::Finish() {
-  const bool usage = std::ranges::any_of(found_.metrics,
-                                         [](const PastMetric& metric) { return !metric.is_owner; });
+  const bool usage = std::ranges::any_of(
+      found_.metrics, [](const PastMetric& metric) { return metric.kind == PastKind::kUsage; });
   if (!usage) {
     std::string lines;
     for (const Absent& absent : absent_) {
@@ -268,12 +312,14 @@ tl::expected<Found, QueryFault> Search::Finish() {
     (absent.optional || !expected ? found_.notes : found_.problems)
         .push_back("missing metric: " + absent.line);
   }
-  std::stable_partition(found_.metrics.begin(), found_.metrics.end(),
-                        [](const PastMetric& metric) { return metric.is_owner; });
+  if (killed_.empty())
+    std::erase_if(found_.metrics, [](const auto& metric) { return metric.only_where_killed; });
+  std::ranges::stable_sort(found_.metrics, {}, &PastMetric::kind);
   for (const auto& [name, place] : places_) {
     found_.namespaces.push_back({.name = name,
                                  .query_cluster = place.query_cluster,
-                                 .series = place.series == 0 ? kUnknownSeries : place.series});
+                                 .series = place.series == 0 ? kUnknownSeries : place.series,
+                                 .killed = killed_.contains(name)});
   }
   return std::move(found_);
 }
@@ -283,7 +329,14 @@ tl::expected<Found, QueryFault> Search::Finish() {
 tl::expected<Found, QueryFault> Discover(Querier& querier, const std::vector<PastMetric>& wanted,
                                          const TimeGrid& grid, const Options& options) {
   Search search(querier, grid, options);
-  for (const PastMetric& metric : wanted) {
+  // First what says where containers were killed: without that, the requests then are not needed.
+  std::vector<PastMetric> in_order = wanted;
+  std::ranges::stable_sort(in_order, {}, [](const PastMetric& metric) {
+    const bool last = metric.only_where_killed && metric.kind == PastKind::kRequest;
+    return std::pair(last, IsAside(metric.kind) ? metric.kind : PastKind::kOwner);
+  });
+  for (const PastMetric& metric : in_order) {
+    if (!search.Wants(metric)) continue;
     auto fault = search.Look(metric);
     if (!fault) continue;
     if (fault->kind != QueryFaultKind::kRefused) return tl::unexpected(*std::move(fault));

@@ -18,8 +18,8 @@
 namespace tidemark::backfill {
 
 struct Found {
-  /// Those to ask for, owners first. A metric stands here twice when some of its series have other
-  /// labels (exported_*, pod_name).
+  /// Those to ask for, in the order of their kinds. A metric stands here twice when some of its
+  /// series have other labels (exported_*, pod_name).
   std::vector<PastMetric> metrics;
   std::vector<FoundNamespace> namespaces;  ///< sorted by name, unique
   /// Complaints that leave something uncovered, one line each.

@@ -86,13 +86,16 @@ void Fetcher::FetchMetric(Querier& querier, const PastMetric& metric,
 Fetched Fetcher::Fetch(const Unit& unit, const TimeGrid& window, bool can_be_shorter,
                        Window& into) {
   std::vector<Part> parts(metrics_.size());
+  const std::vector<FoundNamespace> killed = unit.WhereKilled();
   std::atomic<size_t> next{0};
   std::atomic<bool> enough{false};
   const auto work = [&](Querier& querier) {
     for (;;) {
       const size_t i = next++;
       if (i >= metrics_.size() || enough) return;
-      FetchMetric(querier, metrics_[i], unit.namespaces, window, can_be_shorter, parts[i]);
+      const auto& of = metrics_[i].only_where_killed ? killed : unit.namespaces;
+      if (of.empty()) continue;
+      FetchMetric(querier, metrics_[i], of, window, can_be_shorter, parts[i]);
       if (parts[i].outcome.too_large || parts[i].outcome.end) enough = true;
     }
   };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "backfill/query_text.h"
 
@@ -60,6 +61,12 @@ std::vector<NamespaceName> Unit::Names() const {
   names.reserve(namespaces.size());
   for (const FoundNamespace& found : namespaces) names.push_back(found.name);
   return names;
+}
+
+std::vector<FoundNamespace> Unit::WhereKilled() const {
+  std::vector<FoundNamespace> some;
+  std::ranges::copy_if(namespaces, std::back_inserter(some), &FoundNamespace::killed);
+  return some;
 }
 
 std::string Unit::Text() const {

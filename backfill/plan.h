@@ -31,6 +31,7 @@ struct FoundNamespace {
   NamespaceName name;         ///< as the live stream calls it
   std::string query_cluster;  ///< value of the series' own cluster label; empty: it has none
   uint64_t series = 1;        ///< of the metric that has the most, at one time
+  bool killed = false;        ///< containers were killed for memory there
 
   friend bool operator==(const FoundNamespace&, const FoundNamespace&) = default;
 };
@@ -41,6 +42,7 @@ struct Unit {
   uint64_t series = 0;
 
   std::vector<NamespaceName> Names() const;
+  std::vector<FoundNamespace> WhereKilled() const;
   std::string Text() const;  ///< for people, of bounded length
 };
 

@@ -121,7 +121,7 @@ class Engine::Core {
         ToUnixMs(clock_.Now()));
   }
 
-  std::vector<PastMetric> PastMetrics() const { return engine::PastMetrics(sources_); }
+  std::vector<PastMetric> PastMetrics() const { return engine::PastMetrics(sources_, *Profiles()); }
 
   Result<std::unique_ptr<Past>> OpenPast(const std::vector<NamespaceName>& of, int64_t end_ms) {
     PastEnds ends;
@@ -213,10 +213,11 @@ class Engine::Core {
         return true;
       });
     }
-    // What the journal holds from before was estimated by other profiles: a checkpoint makes sure
-    // that it is not read again by the new ones.
-    MakeRoom();
     Tick();
+    // What the journal holds from before was estimated by other profiles: a checkpoint makes sure
+    // that it is not read again by the new ones, which would lose the history that still answers.
+    // Only then may the change count as done.
+    if (checkpointer_ && !checkpointer_->Write()) checkpointer_->Hurry();
   }
 
   void Tick() {

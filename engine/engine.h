@@ -53,7 +53,8 @@ class Engine final : public SampleSink, public SnapshotReader, public StateReade
 
   /// From now on requests are estimated by these profiles: every shard changes over between two
   /// batches, and publishes. What was learnt under the profiles before goes on where it can
-  /// (docs/recommendations.md); a checkpoint is asked for.
+  /// (docs/recommendations.md). Returns when a checkpoint holds the change: so long as writing one
+  /// takes. Where it cannot be written, another is tried soon.
   void SetProfiles(ProfileSetPtr profiles);
 
   /// Publishes a Snapshot now, of all that was committed before the call; waits for it.

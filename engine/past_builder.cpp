@@ -55,30 +55,30 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     const auto slot = static_cast<size_t>(resource);
     Kept& kept = KeptOf(container);
     if (minute.start_ms + workloads::kMinuteMs > kept.ends[slot]) return;
-    auto& minutes = kept.minutes[slot];
-    const bool first = minutes.count++ == 0;
-    minutes.from_ms = first ? minute.start_ms : std::min(minutes.from_ms, minute.start_ms);
-    minutes.until_ms = std::max(minutes.until_ms, minute.start_ms + workloads::kMinuteMs);
+    Extend(kept.minutes[slot], {minute.start_ms, minute.start_ms + workloads::kMinuteMs, 1});
     history_.AddUsage(container, instance, resource, minute, request);
+  }
+
+  void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override {
+    Kept& kept = KeptOf(container);
+    if (kill.time_ms >= kept.ends[static_cast<size_t>(Resource::kMemory)]) return;
+    const int64_t start_ms = kill.time_ms - kill.time_ms % workloads::kMinuteMs;
+    Extend(kept.kills, {start_ms, start_ms + workloads::kMinuteMs, 1});
+    history_.AddKill(container, instance, kill);
   }
 
   /// The minutes of a pod from before its owner was known. Where they reach beyond the end of their
   /// workload's past they are lost: they cannot be taken apart any more.
   void MergeContainer(uint32_t from, uint32_t into) override {
-    const Minutes gone = KeptOf(from).minutes;  // a copy: the next line may move them
+    const Kept gone = KeptOf(from);  // a copy: the next line may move it
+    const Minutes told = gone.Told();
     Kept& target = KeptOf(into);
     for (size_t i = 0; i < kResourceCount; ++i) {
-      if (gone[i].count > 0 && gone[i].until_ms > target.ends[i]) return;
+      if (told[i].count > 0 && told[i].until_ms > target.ends[i]) return;
     }
     history_.MergeContainer(from, into);
-    for (size_t i = 0; i < kResourceCount; ++i) {
-      auto& minutes = target.minutes[i];
-      if (gone[i].count == 0) continue;
-      minutes.from_ms =
-          minutes.count == 0 ? gone[i].from_ms : std::min(minutes.from_ms, gone[i].from_ms);
-      minutes.until_ms = std::max(minutes.until_ms, gone[i].until_ms);
-      minutes.count += gone[i].count;
-    }
+    for (size_t i = 0; i < kResourceCount; ++i) Extend(target.minutes[i], gone.minutes[i]);
+    Extend(target.kills, gone.kills);
   }
 
   void RemoveContainer(uint32_t container) override {
@@ -107,14 +107,35 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     return history_.MergeSaved(container, in);
   }
 
-  const Minutes& MinutesOf(uint32_t container) { return KeptOf(container).minutes; }
+  /// What the past reaches over.
+  Minutes MinutesOf(uint32_t container) { return KeptOf(container).Told(); }
 
  private:
   struct Kept {
     std::array<int64_t, kResourceCount> ends{};
     Minutes minutes{};
+    workloads::PastContainer::Minutes kills{};  // those in which it was killed
     bool known = false;
+
+    /// With the minutes of kills as far as they go beyond those of usage of memory; a container of
+    /// which nothing but kills is known has one minute.
+    Minutes Told() const {
+      Minutes told = minutes;
+      if (kills.count == 0) return told;
+      auto& memory = told[static_cast<size_t>(Resource::kMemory)];
+      const uint64_t count = std::max<uint64_t>(memory.count, 1);
+      Extend(memory, kills);
+      memory.count = count;
+      return told;
+    }
   };
+  static void Extend(workloads::PastContainer::Minutes& minutes,
+                     const workloads::PastContainer::Minutes& by) {
+    if (by.count == 0) return;
+    minutes.from_ms = minutes.count == 0 ? by.from_ms : std::min(minutes.from_ms, by.from_ms);
+    minutes.until_ms = std::max(minutes.until_ms, by.until_ms);
+    minutes.count += by.count;
+  }
   Kept& KeptOf(uint32_t container) {
     if (container >= kept_.size()) kept_.resize(container + 1);
     return kept_[container];

@@ -7,12 +7,17 @@
 #include "engine/past_builder.h"
 #include "engine/shard.h"
 #include "model/past.h"
+#include "model/profile.h"
 #include "workloads/sources.h"
 
 namespace tidemark::engine {
 
-/// The metrics of a table that a past is made of: usage, and who owns what.
-std::vector<PastMetric> PastMetrics(const workloads::SourceTable& sources);
+/// The metrics of a table that a past is made of: usage, who owns what, and kills for memory with
+/// the requests that were in force. Of the rest only what the profiles need: requests where they
+/// are weights, labels of pods where they tell profiles or histories apart. Requests are as many
+/// samples as the usage itself.
+std::vector<PastMetric> PastMetrics(const workloads::SourceTable& sources,
+                                    const ProfileSet& profiles);
 
 /// Where the pasts of these namespaces have to end, as far as they live on this shard.
 PastEnds FindPastEnds(const Shard& shard, const Addressing& addressing,

@@ -24,11 +24,26 @@ struct NamespaceName {
   friend auto operator<=>(const NamespaceName&, const NamespaceName&) = default;
 };
 
+/// What a metric of the past says. Those that come first are applied first in every slice: whoever
+/// uses something is known by then, and a kill comes after the usage before it.
+enum class PastKind : uint8_t {
+  kOwner,       ///< who owns a pod, ReplicaSet or Job
+  kLabels,      ///< labels of pods
+  kRequest,     ///< what containers requested
+  kUsage,       ///< what containers used
+  kKillReason,  ///< is there only for containers that were killed for memory
+  kRestarts,    ///< how often containers were restarted
+  kKillTime,    ///< when a container ended last
+  kOomEvents,   ///< kills as the kernel counts them; the second source, where nobody tells restarts
+};
+
 /// A metric that the past is made of.
 struct PastMetric {
   std::string metric;
-  bool is_owner = false;  ///< says who owns a pod, ReplicaSet or Job; else it is usage
-  bool is_counter = false;
+  PastKind kind = PastKind::kUsage;
+  bool is_counter = false;  ///< usage as a counter
+  /// Asked for only of namespaces in which containers were killed for memory.
+  bool only_where_killed = false;
   /// Many clusters are without it (GPUs, plain processes): that it is missing is worth a note, not
   /// a problem.
   bool is_optional = false;

@@ -40,6 +40,10 @@ void NamespaceState::TakeOutcome(Pod& pod, PodContainer& container,
 /// Hands a kill on to the estimators.
 void NamespaceState::GiveKill(PodContainer& container, const Kill& kill) {
   WorkloadContainer& shared = *container.shared;
+  if (kill.time_ms < shared.past_until_ms) {  // the past that was merged has it
+    context_.counters.oom_kills_repeated.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   shared.last_kill_ms = std::max(shared.last_kill_ms, kill.time_ms);
   context_.usage.AddKill(container.container, container.index, kill);
   context_.counters.oom_kills.fetch_add(1, std::memory_order_relaxed);

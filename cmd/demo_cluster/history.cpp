@@ -17,7 +17,7 @@ namespace {
 
 /// Families that are kept. Each of the others would be a tenth of the file, and none of them says
 /// anything that advice on requests is built on.
-constexpr std::array<std::string_view, 15> kKept = {
+constexpr std::array<std::string_view, 16> kKept = {
     "container_cpu_usage_seconds_total",
     "container_memory_working_set_bytes",
     "kube_daemonset_status_desired_number_scheduled",
@@ -29,6 +29,7 @@ constexpr std::array<std::string_view, 15> kKept = {
     "kube_pod_container_resource_requests",
     "kube_pod_container_status_last_terminated_reason",
     "kube_pod_container_status_last_terminated_timestamp",
+    "kube_pod_container_status_restarts_total",
     "kube_pod_owner",
     "kube_replicaset_owner",
     "kube_replicaset_spec_replicas",

@@ -3,7 +3,8 @@
 
   reader.py free-port PREFERRED         prints PREFERRED if it is free on 127.0.0.1, else another port
   reader.py probe URL                   exit code 0 if URL answers 200
-  reader.py watch --prometheus URL …    the table, again and again; with --once until the goal is reached
+  reader.py watch --prometheus URL …    the table, again and again, and with --tidemark URL why two of the requests are
+                                        what they are; with --once until the goal is reached
 """
 
 import argparse
@@ -97,6 +98,36 @@ class Advice:
         return f"{len(self.workloads())} workloads and {len(self.processes())} of this machine's processes"
 
 
+class Reasons:
+    """Why two requests are what they are, in Tidemark's own words: that of a container that was killed for memory, and
+    that of the one that requests most for nothing."""
+
+    def __init__(self, url):
+        self.url = url.rstrip("/")
+        items = []
+        token = ""
+        while token is not None:
+            page = {"limit": 10000, **({"page_token": token} if token else {})}
+            data = json.loads(fetch(f"{self.url}/api/v1/recommendations?{urllib.parse.urlencode(page)}"))["data"]
+            items += data["recommendations"]
+            token = data.get("next")
+        killed = [item for item in items if item.get("kills")]
+        oversized = [item for item in items if item.get("reclaimable", 0) > 0]
+        self.killed = max(killed, key=lambda item: (item["kills"], item["workload"]), default=None)
+        self.oversized = max(oversized, key=lambda item: cores_worth(item["reclaimable"], item["resource"]), default=None)
+
+    def lines(self):
+        lines = []
+        for what, item in (("killed for memory", self.killed), ("requests most for nothing", self.oversized)):
+            if item is None:
+                continue
+            path = "/".join(urllib.parse.quote(item[key], safe="") for key in ("namespace", "workload_type", "workload"))
+            lines.append(f"{what}: {item['namespace']}/{item['workload']} {item.get('container', '')}")
+            lines.append(f"  {item['reason']}")
+            lines.append(f"  curl {self.url}/api/v1/workloads/{path}")
+        return lines
+
+
 def human(value, resource):
     if value is None:
         return "-"
@@ -170,20 +201,25 @@ def table(advice, rows):
     return lines
 
 
-def show(advice, heading=""):
+def show(advice, heading="", reasons=()):
     """One screen: cleared on a terminal; elsewhere there is none to fill."""
-    above = 0
+    above = len(reasons)
     if heading:
         sys.stdout.write(f"\x1b[H\x1b[2J{heading}\n\n")
-        above = heading.count("\n") + 2
+        above += heading.count("\n") + 2
     # Heading of the table, "and more", totals, the cursor's line.
     rows = shutil.get_terminal_size((100, 40)).lines - above - 4
-    print("\n".join(table(advice, rows)), flush=True)
+    print("\n".join([*table(advice, rows), *reasons]), flush=True)
 
 
-def reached(advice, args):
+def reasons_of(args):
+    return Reasons(args.tidemark) if args.tidemark else None
+
+
+def reached(advice, reasons, args):
     return (
-        len(advice.workloads()) >= args.workloads
+        (reasons is None or (reasons.killed is not None and reasons.oversized is not None))
+        and len(advice.workloads()) >= args.workloads
         and len(advice.experienced(args.days)) >= args.experienced
         and len(advice.processes()) >= args.processes
     )
@@ -197,22 +233,23 @@ def watch_once(prometheus, args):
     while time.monotonic() < deadline:
         try:
             advice = Advice(prometheus)
-            if reached(advice, args):
-                show(advice)
+            reasons = reasons_of(args)
+            if reached(advice, reasons, args):
+                show(advice, reasons=reasons.lines() if reasons else ())
                 return 0
             now = f"{advice.counts()}; {len(advice.experienced(args.days))} with over {args.days:g} days of history"
             if now != said:
                 said = now
                 print(f"read back so far: {said}", flush=True)
         except (OSError, ValueError, KeyError) as error:
-            reason = f"Prometheus cannot be asked: {error}"
+            reason = f"Prometheus or Tidemark cannot be asked: {error}"
         time.sleep(min(2, max(0, deadline - time.monotonic())))
     if advice is not None:
         show(advice)
         reason = (
             f"recommendations for {len(advice.workloads())} of {args.workloads} workloads, with over {args.days:g} days "
             f"of history for {len(advice.experienced(args.days))} of {args.experienced}, and for "
-            f"{len(advice.processes())} of {args.processes} processes"
+            f"{len(advice.processes())} of {args.processes} processes, or no reasons for a container that was killed"
         )
     print(f"not reached within {args.timeout:.0f} s: {reason}", file=sys.stderr)
     try:
@@ -229,11 +266,12 @@ def watch_forever(prometheus, args):
         try:
             advice = Advice(prometheus)
             if advice.recommended:
-                show(advice, heading)
+                reasons = reasons_of(args)
+                show(advice, heading, reasons.lines() if reasons else ())
             else:
                 print("waiting for the first recommendations ...", flush=True)
         except (OSError, ValueError, KeyError) as error:
-            print(f"Prometheus cannot be asked: {error}", file=sys.stderr)
+            print(f"Prometheus or Tidemark cannot be asked: {error}", file=sys.stderr)
         time.sleep(args.interval)
 
 
@@ -244,6 +282,7 @@ def main():
     commands.add_parser("probe").add_argument("url")
     watch = commands.add_parser("watch")
     watch.add_argument("--prometheus", required=True)
+    watch.add_argument("--tidemark", help="asked why requests are what they are")
     watch.add_argument("--heading", default="", help="stands above the table on a terminal")
     watch.add_argument("--interval", type=float, default=5)
     watch.add_argument("--once", action="store_true")

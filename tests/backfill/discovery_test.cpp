@@ -92,7 +92,7 @@ TEST_CASE("namespaces of the whole range are found, sorted, with their sizes",
   CHECK(Names(found) == std::vector<std::string>{"/a.b", "/brief", "/gone", "/shop"});
   CHECK(found.namespaces.back().series == 2);
   REQUIRE(found.metrics.size() == 3);
-  CHECK(found.metrics[0].is_owner);
+  CHECK(found.metrics[0].kind == PastKind::kOwner);
   CHECK(found.problems.empty());
   CHECK(found.notes.empty());
 
@@ -139,6 +139,81 @@ TEST_CASE("missing metrics are named", "[backfill][discovery]") {
   CHECK(Has(none.error().message, "missing metrics: container_cpu_usage_seconds_total{}"));
   CHECK(Has(none.error().message, "container_memory_working_set_bytes{}"));
   CHECK_FALSE(Has(none.error().message, "DCGM"));
+}
+
+TEST_CASE("kills are looked for only in namespaces that had some", "[backfill][discovery]") {
+  Search search;
+  search.Have(ContainerSeries("calm", "a"));
+  search.Have(KilledSeries("calm", "a", false));
+  search.Have(ContainerSeries("shop", "a"));
+  const auto metrics = ClusterAndKillMetrics();
+  const auto kinds = [](const Found& found) {
+    std::vector<PastKind> all;
+    for (const PastMetric& metric : found.metrics) all.push_back(metric.kind);
+    return all;
+  };
+  Found found = search.Good(metrics);
+  CHECK(kinds(found) == std::vector{PastKind::kOwner, PastKind::kUsage, PastKind::kUsage});
+  CHECK(found.problems.empty());
+  CHECK(found.notes.empty());
+
+  SECTION("as kube-state-metrics tells them") {
+    search.Have(KilledSeries("shop", "a", true));
+    found = search.Good(metrics);
+    CHECK(kinds(found) == std::vector{PastKind::kOwner, PastKind::kRequest, PastKind::kUsage,
+                                      PastKind::kUsage, PastKind::kKillReason, PastKind::kRestarts,
+                                      PastKind::kKillTime});
+    REQUIRE(Names(found) == std::vector<std::string>{"/calm", "/shop"});
+    CHECK_FALSE(found.namespaces[0].killed);
+    CHECK(found.namespaces[1].killed);
+  }
+  SECTION("in a time between two probes") {
+    for (FakeSeries& one : KilledSeries("shop", "a", true)) {
+      one.from_ms = search.grid.start_ms + kHour;
+      one.to_ms = search.grid.start_ms + 2 * kHour;
+      search.Have({one});
+    }
+    found = search.Good(metrics);
+    CHECK(found.namespaces[1].killed);
+  }
+  SECTION("as the kernel tells them, where nobody tells restarts") {
+    search.server.series.clear();
+    search.Have(ContainerSeries("calm", "a"));
+    search.Have(ContainerSeries("shop", "a"));
+    auto shop = KilledSeries("shop", "a", true);
+    std::erase_if(shop, [](const FakeSeries& one) {
+      return one.labels.at("__name__").find("status") != std::string::npos;
+    });
+    search.Have(std::move(shop));
+    found = search.Good(metrics);
+    CHECK(kinds(found) == std::vector{PastKind::kOwner, PastKind::kRequest, PastKind::kUsage,
+                                      PastKind::kUsage, PastKind::kOomEvents});
+    CHECK_FALSE(found.namespaces[0].killed);
+    CHECK(found.namespaces[1].killed);
+    CHECK(found.problems.empty());
+    CHECK(found.notes.size() == 2);  // restarts and their times
+  }
+  SECTION("a cluster that adds its name where it sends") {
+    search.Have(KilledSeries("shop", "a", true));
+    search.options.external_labels = {{"cluster", "eu"}};
+    found = search.Good(metrics);
+    CHECK(found.namespaces[1].name.cluster == "eu");
+    CHECK(found.namespaces[1].killed);
+  }
+}
+
+TEST_CASE("what requests, labels or kills lack leaves nothing uncovered", "[backfill][discovery]") {
+  Search search;
+  search.Have(ContainerSeries("shop", "a"));
+  search.Have(Renamed(KilledSeries("shop", "a", true), {{"pod", "pod_id"}}));
+  auto metrics = ClusterAndKillMetrics();
+  for (PastMetric& metric : metrics) {
+    if (metric.kind == PastKind::kRequest) metric.only_where_killed = false;  // a weight
+  }
+  const Found found = search.Good(metrics);
+  CHECK(found.problems.empty());
+  CHECK(found.notes.size() == 3);
+  CHECK(found.metrics.size() == 3);
 }
 
 TEST_CASE("a server of optional metrics alone has no problem", "[backfill][discovery]") {

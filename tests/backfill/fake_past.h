@@ -149,7 +149,7 @@ inline std::vector<PastMetric> ClusterMetrics() {
   const auto metric = [](std::string name, std::string container, bool owner, bool counter) {
     PastMetric out;
     out.metric = std::move(name);
-    out.is_owner = owner;
+    out.kind = owner ? PastKind::kOwner : PastKind::kUsage;
     out.is_counter = counter;
     out.cluster_label = "cluster";
     out.namespace_label = "namespace";
@@ -160,6 +160,33 @@ inline std::vector<PastMetric> ClusterMetrics() {
   return {metric("container_cpu_usage_seconds_total", "container", false, true),
           metric("container_memory_working_set_bytes", "container", false, false),
           metric("kube_pod_owner", "", true, false)};
+}
+
+/// What else the engine asks for where nothing is weighed by request.
+inline std::vector<PastMetric> KillMetrics() {
+  const auto metric = [](std::string name, PastKind kind, std::string matchers) {
+    PastMetric out = ClusterMetrics().front();
+    out.metric = std::move(name);
+    out.kind = kind;
+    out.is_counter = false;
+    out.is_optional = true;
+    out.only_where_killed = true;
+    out.matchers = std::move(matchers);
+    return out;
+  };
+  return {
+      metric("container_oom_events_total", PastKind::kOomEvents, ""),
+      metric("kube_pod_container_resource_requests", PastKind::kRequest, R"(resource="memory")"),
+      metric("kube_pod_container_status_restarts_total", PastKind::kRestarts, ""),
+      metric("kube_pod_container_status_last_terminated_reason", PastKind::kKillReason,
+             R"(reason="OOMKilled")"),
+      metric("kube_pod_container_status_last_terminated_timestamp", PastKind::kKillTime, "")};
+}
+
+inline std::vector<PastMetric> ClusterAndKillMetrics() {
+  std::vector<PastMetric> metrics = ClusterMetrics();
+  for (PastMetric& metric : KillMetrics()) metrics.push_back(std::move(metric));
+  return metrics;
 }
 
 }  // namespace tidemark::backfill

@@ -123,8 +123,11 @@ std::string FakePrometheus::Instant(const std::string& query, int64_t time_ms) c
     throw std::runtime_error("unknown query " + query);
   }
   std::map<std::map<std::string, std::string>, int> counts;
-  for (const FakeSeries* one : Select(series, query.substr(open + 1, query.size() - open - 2))) {
-    if (!Lives(*one, time_ms)) continue;
+  std::string selector = query.substr(open + 1, query.size() - open - 2);
+  const bool above_zero = selector.ends_with(" > 0");
+  if (above_zero) selector.resize(selector.size() - std::string(" > 0").size());
+  for (const FakeSeries* one : Select(series, selector)) {
+    if (!Lives(*one, time_ms) || (above_zero && !(one->value(time_ms) > 0))) continue;
     std::map<std::string, std::string> group;
     for (const std::string& name : by) {
       if (!LabelOf(*one, name).empty()) group[name] = LabelOf(*one, name);
@@ -230,6 +233,30 @@ std::vector<FakeSeries> ContainerSeries(const std::string& name_space, const std
           make("container_cpu_usage_seconds_total", {{"cpu", "total"}, {"id", "/pod"}}),
           make("container_memory_working_set_bytes", {{"container", "app"}}),
           make("kube_pod_owner", {{"owner_kind", "ReplicaSet"}, {"owner_name", pod + "-rs"}})};
+}
+
+std::vector<FakeSeries> KilledSeries(const std::string& name_space, const std::string& pod,
+                                     bool killed) {
+  const auto make = [&](const std::string& name, std::map<std::string, std::string> more) {
+    FakeSeries out;
+    out.labels = std::move(more);
+    out.labels["__name__"] = name;
+    out.labels["namespace"] = name_space;
+    out.labels["pod"] = pod;
+    out.labels["container"] = "app";
+    out.value = [](int64_t) { return 1.0; };
+    return out;
+  };
+  std::vector<FakeSeries> all = {
+      make("kube_pod_container_status_restarts_total", {}),
+      make("kube_pod_container_resource_requests", {{"resource", "cpu"}, {"unit", "core"}}),
+      make("kube_pod_container_resource_requests", {{"resource", "memory"}, {"unit", "byte"}}),
+      make("container_oom_events_total", {})};
+  all.back().value = [killed](int64_t) { return killed ? 1.0 : 0.0; };
+  all.push_back(make("kube_pod_container_status_last_terminated_reason",
+                     {{"reason", killed ? "OOMKilled" : "Error"}}));
+  all.push_back(make("kube_pod_container_status_last_terminated_timestamp", {}));
+  return all;
 }
 
 }  // namespace tidemark::backfill

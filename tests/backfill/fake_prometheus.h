@@ -57,4 +57,9 @@ std::string PrometheusError(int status, const std::string& type, const std::stri
 std::vector<FakeSeries> ContainerSeries(const std::string& name_space, const std::string& pod,
                                         const std::string& cluster = "");
 
+/// What is told of the restarts and requests of its only container, which ended for memory or for
+/// another reason.
+std::vector<FakeSeries> KilledSeries(const std::string& name_space, const std::string& pod,
+                                     bool killed);
+
 }  // namespace tidemark::backfill

@@ -103,6 +103,36 @@ constexpr size_t kAllPoints = 4 * 60;
 
 }  // namespace
 
+TEST_CASE("what tells kills is asked for only of namespaces that had some", "[backfill][runner]") {
+  World world;
+  world.sink.metrics = ClusterAndKillMetrics();
+  world.options.tuning.unit_namespaces = 3;
+  for (const bool killed : {false, true}) {
+    for (FakeSeries& one : KilledSeries(killed ? "b" : "a", "pod-1", killed)) {
+      world.server.series.push_back(std::move(one));
+    }
+  }
+  const BackfillStatus status = world.RunAtStart();
+  INFO(status.error);
+  CHECK(status.state == BackfillState::kFinished);
+  CHECK(status.not_covered.empty());
+  CHECK(world.Points(CpuOf("a")) == kAllPoints);
+  const auto restarts = [&](const std::string& name_space) {
+    return world.Points(R"(kube_pod_container_status_restarts_total{container="app", namespace=")" +
+                        name_space + R"(", pod="pod-1"})");
+  };
+  CHECK(restarts("a") == 0);
+  CHECK(restarts("b") == kAllPoints);
+  size_t requests = 0;
+  for (const std::string& query : world.server.RangeQueries()) {
+    CHECK_FALSE(Has(query, "container_oom_events_total"));
+    if (!Has(query, "kube_pod_container_")) continue;
+    CHECK(Has(query, R"(namespace="b")"));
+    requests += Has(query, R"(resource="memory")") ? 1 : 0;
+  }
+  CHECK(requests > 0);
+}
+
 TEST_CASE("at the first start the configured history is taken in, once", "[backfill][runner]") {
   World world;
   const BackfillStatus status = world.RunAtStart();

@@ -18,7 +18,7 @@ import time
 import unittest
 import urllib.parse
 
-from history import History, container
+from history import History, container, restarts
 from programs import Daemon, free_port, pack, series, total, wait_for
 
 TIDETOOL = os.environ.get("TIDETOOL_BIN", "build/release/bin/tidetool")
@@ -315,6 +315,64 @@ class Backfill(unittest.TestCase):
                 self.assertNotIn(b"hunter2", daemon.get(path)[2])
             self.assertNotIn("hunter2", "\n".join(daemon.log))
             self.assertIn(b"<secret>", daemon.get("/api/v1/status/config")[2])
+
+
+class Kills(unittest.TestCase):
+    """Two namespaces alike, but that in one of them a container was killed three hours ago, and an hour ago."""
+
+    REQUEST = 1e9
+    KILLED = (NOW - 3 * HOUR + 7, NOW - HOUR + 7)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="tidemark-backfill-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        some = []
+        for name, killed in (("calm", ()), ("pay", cls.KILLED)):
+            some += container(name, "web", "aaaaa", START, NOW, CORES, BYTES)
+            some += restarts(name, "web", "aaaaa", START, NOW, 2, cls.REQUEST, killed)
+        cls.prometheus = History(cls.folder, some)
+        cls.prometheus.start()
+        cls.addClassCleanup(cls.prometheus.stop)
+
+    def fill_in(self, daemon, proxy):
+        result = tidetool(daemon, f"--prometheus={proxy.url}", "--start=1d")
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        return {name: wait_for("a recommendation", lambda: recommendations(daemon, name, "memory"), 30)[0]
+                for name in ("calm", "pay")}
+
+    def test_kills_of_the_past_raise_the_request(self):
+        with Proxy(self.prometheus.url) as proxy, Daemon() as daemon:
+            memory = self.fill_in(daemon, proxy)
+            self.assertLess(memory["calm"]["recommended_request"], BYTES * 1.15 * 1.06)
+            self.assertEqual(memory["calm"].get("kills", 0), 0)
+            self.assertGreaterEqual(memory["pay"]["recommended_request"], self.REQUEST * 1.2 * 1.15 * 0.999)
+            self.assertEqual(memory["pay"]["kills"], 2)
+            self.assertIn("killed for memory 2 times", memory["pay"]["reason"])
+            found = json.loads(daemon.get("/api/v1/workloads/pay/deployment/web")[2])["data"]["workloads"][0]
+            kills = [each for one in found["containers"][0]["resources"] for each in one.get("kills_counted", ())]
+            self.assertEqual([kill["time"][:19] for kill in kills], [
+                time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) for at in sorted(self.KILLED, reverse=True)])
+            self.assertEqual([kill["request"] for kill in kills], [self.REQUEST] * 2)
+            # Where nothing was killed nothing is asked that only kills need.
+            asked = [query for query in proxy.queries if "kube_pod_container" in query]
+            self.assertTrue(asked)
+            self.assertFalse([query for query in asked if "calm" in query])
+            self.assertFalse([query for query in proxy.queries if 'resource="cpu"' in query])
+            daemon.kill()
+            daemon.start()
+            self.assertEqual(wait_for("kills", lambda: recommendations(daemon, "pay", "memory"), 30)[0]["kills"], 2)
+
+    def test_requests_are_asked_for_where_they_are_weights(self):
+        with Proxy(self.prometheus.url) as proxy, Daemon("estimation: {preset: oversell}") as daemon:
+            memory = self.fill_in(daemon, proxy)
+            self.assertEqual(memory["pay"]["kills"], 2)
+            weights = [query for query in proxy.queries if 'resource="cpu"' in query]
+            self.assertTrue([query for query in weights if "calm" in query])
+            found = json.loads(daemon.get("/api/v1/workloads/calm/deployment/web")[2])["data"]["workloads"][0]
+            (cpu,) = [one for one in found["containers"][0]["resources"] if one["resource"] == "cpu"]
+            # With a request of 2 a minute weighs 2 before it ages, by a half in a day: about a day's worth of 1440.
+            self.assertGreater(cpu["histogram"]["total_weight"], 0.5 * 2 * 1440)
 
 
 if __name__ == "__main__":

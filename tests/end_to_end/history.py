@@ -50,6 +50,26 @@ def container(namespace, workload, pod, first, last, cores, size, **more):
     ]
 
 
+def restarts(namespace, workload, pod, first, last, request_cores, request_bytes, killed_at=()):
+    """What kube-state-metrics tells of the container's requests and restarts; it was killed for memory at these times."""
+    inside = {"namespace": namespace, "pod": f"{workload}-5c9f7b6d4-{pod}", "uid": f"uid-{pod}", "container": "app"}
+
+    def before(when):
+        return [at for at in killed_at if at <= when]
+
+    def one(name, value, begin=first, **more):
+        return Series("kube_pod_container_" + name, {**inside, **more}, value, begin, last)
+
+    out = [one("resource_requests", lambda when: request_cores, resource="cpu", unit="core"),
+           one("resource_requests", lambda when: request_bytes, resource="memory", unit="byte"),
+           one("status_restarts_total", lambda when: len(before(when)))]
+    if killed_at:
+        seen = -(-(min(killed_at) - first) // STEP) * STEP + first  # the first scrape after it
+        out += [one("status_last_terminated_reason", lambda when: 1, seen, reason="OOMKilled"),
+                one("status_last_terminated_timestamp", lambda when: before(when)[-1], seen)]
+    return out
+
+
 def write_openmetrics(path, all_series):
     by_name = {}
     for one in all_series:

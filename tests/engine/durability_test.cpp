@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/engine/durable.h"
+#include "tests/engine/profiles.h"
 #include "tests/engine/traffic.h"
 
 using namespace tidemark;
@@ -343,6 +344,26 @@ TEST_CASE("After a restart series are recognised again, and resends are still du
   SeriesLookUp wanted{bytes, {}};
   after->engine.Begin()->Find({&wanted, 1});
   CHECK(wanted.token.IsKnown());
+}
+
+TEST_CASE("A change of profiles outlives a kill right after it, with what was learnt before") {
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  const auto feed = [&](int from, int to, double bytes) {
+    for (int minute = from; minute < to; ++minute) {
+      const int64_t at = kT0 + minute * 60'000LL;
+      engine->clock.Set(FromUnixMs(at));
+      Write(engine->engine,
+            {{PodOwner("db-0", "StatefulSet", "db"), {{at, 1}}}, {Memory("db-0"), {{at, bytes}}}});
+    }
+  };
+  feed(0, 120, 4e8);
+  engine::Options options;
+  options.profiles = EveryRule([](ResourceRule& rule) { rule.samples = SampleKind::kEveryMinute; });
+  engine->engine.SetProfiles(options.profiles);
+  feed(120, 180, 1e8);
+  const auto killed = disk.Copy();
+  CHECK(Open(*killed, options)->State() == engine->State());
 }
 
 TEST_CASE("The running minute and the running peak window outlive a restart") {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/engine/durable.h"
+#include "tests/engine/profiles.h"
 #include "tests/engine/traffic.h"
 
 using namespace tidemark;
@@ -266,6 +267,187 @@ TEST_CASE("Merge and cursor are both there after a kill, or neither") {
   CHECK(Open(*disk)->engine.PastCursor() == "two");
 }
 
+namespace {
+
+constexpr double kRequested = 6e8;
+
+/// A scrape of both exporters: a container that uses 100 MB and was killed so many times, the last
+/// time at `killed_ms`.
+std::vector<FeedSeries> ScrapeOfKilled(int64_t at, int kills, int64_t killed_ms) {
+  const auto told = [&](const std::string& name, double value, LabelMap more = {}) {
+    more.insert({{"namespace", "shop"}, {"pod", "db-0"}, {"uid", "u"}, {"container", "app"}});
+    return FeedSeries{Named("kube_pod_container_" + name, std::move(more)), {{at, value}}};
+  };
+  std::vector<FeedSeries> all = {
+      {PodOwner("db-0", "StatefulSet", "db"), {{at, 1}}},
+      {Cpu("db-0"), {{at, static_cast<double>(at % kDayMs) / 1e4}}},
+      {Memory("db-0"), {{at, 1e8}}},
+      told("resource_requests", kRequested, {{"resource", "memory"}, {"unit", "byte"}}),
+      told("status_restarts_total", kills)};
+  if (kills == 0) return all;
+  all.push_back(told("status_last_terminated_reason", 1, {{"reason", "OOMKilled"}}));
+  all.push_back(told("status_last_terminated_timestamp", static_cast<double>(killed_ms) / 1000));
+  return all;
+}
+
+/// Two hours, with a kill in minutes 30 and 90.
+Requests HistoryWithKills() {
+  Requests history;
+  for (int minute = 0; minute < 120; ++minute) {
+    const int kills = minute < 30 ? 0 : minute < 90 ? 1 : 2;
+    const int64_t killed_ms = kT0 + (kills == 1 ? 30 : 90) * 60'000LL - 5'000;
+    history.push_back(ScrapeOfKilled(kT0 + minute * 60'000LL, kills, killed_ms));
+  }
+  return history;
+}
+
+const std::vector<NamespaceName> kShop = {{"", "shop"}};
+
+ResourceAdvice MemoryOfDb(engine::Engine& engine) {
+  engine.Tick();
+  for (const auto& block : engine.Current()->blocks) {
+    for (const WorkloadAdvice& workload : block->workloads) {
+      if (workload.id.workload != "db") continue;
+      for (const ResourceAdvice& advice : workload.containers.at(0).resources) {
+        if (advice.resource == Resource::kMemory) return advice;
+      }
+    }
+  }
+  FAIL("there is no advice for db");
+  return {};
+}
+
+double NeededAfterKill() { return kRequested * 1.2; }
+
+}  // namespace
+
+TEST_CASE("Kills of the past ask for as much as live ones, each once") {
+  const Requests history = HistoryWithKills();
+  MemoryStore live_disk;
+  const auto live = Open(live_disk);
+  live->clock.Set(FromUnixMs(kT0 + kDayMs));
+  for (const auto& request : history) Write(live->engine, request);
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  engine->clock.Set(FromUnixMs(kT0 + kDayMs));
+  REQUIRE_FALSE(Merge(*Build(engine->engine, history, kT0 + kDayMs, kShop)).overtaken);
+  const ResourceAdvice past = MemoryOfDb(engine->engine);
+  const ResourceAdvice same = MemoryOfDb(live->engine);
+  CHECK(past.kills == 2);
+  CHECK(same.kills == 2);
+  CHECK(past.recommended_request == same.recommended_request);
+  CHECK(past.model_request == same.model_request);
+  CHECK(past.model_request >= NeededAfterKill());
+  SECTION("and are there after a restart") {
+    CHECK(MemoryOfDb(Open(disk)->engine).recommended_request == past.recommended_request);
+  }
+  SECTION("the same told live afterwards adds nothing") {
+    for (const auto& request : history) Write(engine->engine, request);
+    CHECK(MemoryOfDb(engine->engine).kills == 2);
+    CHECK(engine->counters.oom_kills == 0);
+    CHECK(engine->counters.oom_kills_repeated == 2);
+  }
+}
+
+TEST_CASE("Kills from the first live minute on are the live stream's alone") {
+  const Requests history = HistoryWithKills();
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  engine->clock.Set(FromUnixMs(kT0 + kDayMs));
+  for (size_t minute = 60; minute < history.size(); ++minute) {
+    Write(engine->engine, history[minute]);
+  }
+  CHECK(MemoryOfDb(engine->engine).kills == 1);
+  REQUIRE_FALSE(Merge(*Build(engine->engine, history, kT0 + kDayMs, kShop)).overtaken);
+  CHECK(MemoryOfDb(engine->engine).kills == 2);
+}
+
+TEST_CASE("A container of whose past nothing but kills is known has them") {
+  Requests history = HistoryWithKills();
+  for (auto& request : history) request.erase(request.begin() + 1, request.begin() + 3);
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  engine->clock.Set(FromUnixMs(kT0 + kDayMs));
+  const auto outcome = Merge(*Build(engine->engine, history, kT0 + kDayMs, kShop));
+  CHECK(outcome.containers == 1);
+  CHECK(MemoryOfDb(engine->engine).kills == 2);
+  CHECK(MemoryOfDb(engine->engine).model_request >= NeededAfterKill());
+}
+
+TEST_CASE("Usage of the past weighs by the request that was in force") {
+  // Half of the time 1 core with a request of 1, half of the time 0.1 with one of 10.
+  Requests history;
+  double spent = 0;
+  for (int minute = 0; minute < 600; ++minute) {
+    const int64_t at = kT0 + minute * 60'000LL;
+    const bool late = minute >= 300;
+    spent += 60 * (late ? 0.1 : 1);
+    history.push_back({{PodOwner("db-0", "StatefulSet", "db"), {{at, 1}}},
+                       {Request("db-0", "cpu"), {{at, late ? 10.0 : 1.0}}},
+                       {Cpu("db-0"), {{at, spent}}}});
+  }
+  const auto median = [&](WeightRule weight) {
+    MemoryStore disk;
+    engine::Options options;
+    options.profiles = EveryRule([&](ResourceRule& rule) {
+      rule.weight = weight;
+      rule.percentile = 0.6;
+    });
+    const auto engine = Open(disk, options);
+    engine->clock.Set(FromUnixMs(kT0 + kDayMs));
+    Merge(*Build(engine->engine, history, kT0 + kDayMs, kShop));
+    engine->engine.Tick();
+    return engine->engine.Current()
+        ->blocks.at(0)
+        ->workloads.at(0)
+        .containers.at(0)
+        .resources.at(0)
+        .model_request.value_or(-1);
+  };
+  CHECK(median(WeightRule::kByRequest) < 0.2);
+  CHECK(median(WeightRule::kConstant) > 0.9);
+}
+
+TEST_CASE("What a past asks for depends on what the profiles need") {
+  const auto asked = [](ProfileSetPtr profiles) {
+    MemoryStore disk;
+    engine::Options options;
+    options.profiles = std::move(profiles);
+    std::vector<std::string> all;
+    for (const PastMetric& metric : Open(disk, options)->engine.PastMetrics()) {
+      all.push_back(metric.metric + "{" + metric.matchers + "}" +
+                    (metric.only_where_killed ? " where killed" : ""));
+      if (metric.kind != PastKind::kOwner && metric.kind != PastKind::kUsage) {
+        CHECK(metric.is_optional);
+      }
+    }
+    return all;
+  };
+  const auto has = [](const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  const std::string requests = "kube_pod_container_resource_requests";
+  const auto plain = asked(std::make_shared<const ProfileSet>());
+  CHECK(has(plain, requests + R"({resource="memory"} where killed)"));
+  CHECK(has(plain, R"(kube_pod_container_status_last_terminated_reason{reason="OOMKilled"})"
+                   " where killed"));
+  CHECK(has(plain, "kube_pod_container_status_restarts_total{} where killed"));
+  CHECK(has(plain, "kube_pod_container_status_last_terminated_timestamp{} where killed"));
+  CHECK(has(plain, "container_oom_events_total{} where killed"));
+  CHECK_FALSE(has(plain, requests + R"({resource="cpu"})"));
+  CHECK_FALSE(has(plain, "kube_pod_labels{}"));
+
+  const auto oversell = asked(OneProfile(Preset::kOversell, [](Profile&) {}));
+  CHECK(has(oversell, requests + R"({resource="cpu"})"));
+  CHECK(has(asked(OneProfile(Preset::kVpa, [](Profile& profile) { profile.strict = true; })),
+            "kube_pod_labels{}"));
+  Profile by_label = PresetProfile(Preset::kTidemark);
+  by_label.selector = *Selector::Parse(R"({label_team="pay"})");
+  CHECK(has(asked(std::make_shared<const ProfileSet>(std::vector{by_label},
+                                                     PresetProfile(Preset::kTidemark))),
+            "kube_pod_labels{}"));
+}
+
 TEST_CASE("The metrics of a past are usage and owners, with their labels and selectors") {
   MemoryStore disk;
   const auto engine = Open(disk);
@@ -275,7 +457,7 @@ TEST_CASE("The metrics of a past are usage and owners, with their labels and sel
     if (metric.metric == "container_cpu_usage_seconds_total") {
       cpu = true;
       CHECK(metric.is_counter);
-      CHECK_FALSE(metric.is_owner);
+      CHECK(metric.kind == PastKind::kUsage);
       CHECK_FALSE(metric.is_optional);
       CHECK(metric.namespace_label == "namespace");
       CHECK(metric.pod_label == "pod");
@@ -283,9 +465,9 @@ TEST_CASE("The metrics of a past are usage and owners, with their labels and sel
     }
     if (metric.metric == "kube_pod_owner") {
       owner = true;
-      CHECK(metric.is_owner);
+      CHECK(metric.kind == PastKind::kOwner);
     }
-    CHECK(metric.metric != "kube_pod_container_resource_requests");
+    CHECK(metric.metric != "kube_pod_container_resource_limits");
   }
   CHECK(cpu);
   CHECK(owner);
