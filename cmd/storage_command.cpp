@@ -126,7 +126,7 @@ CommandSpec StorageSpec() {
           "Show what is in a storage directory (inspect), or read all of it and say whether it is "
           "whole (verify). Changes nothing; a daemon may be running on it.",
           {{"config.file", R"("")",
-            "Configuration of the daemon: its sources tell what the series in the journal mean."},
+            "Configuration of the daemon: its sources and profiles tell what the journal means."},
            {"state", "",
             "With inspect: print the whole state instead, one line of JSON for each namespace and "
             "for each resource of each container."}},

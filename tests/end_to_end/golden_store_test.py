@@ -14,13 +14,20 @@ import tempfile
 import unittest
 
 from kept_state import advice_lines, differences, inspect
-from programs import Daemon
+from programs import Daemon, pack, series
 
 TIDETOOL = os.environ.get("TIDETOOL_BIN", "build/release/bin/tidetool")
 TIDEMARK = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
 STORES = pathlib.Path(__file__).resolve().parent.parent / "data" / "stores"
 START_MS = 1_790_000_000_000
 CLOCK = f"--clock.start={START_MS + 30 * 24 * 3_600_000}"
+# Every way of keeping a history: by label sets, summed by pod, each minute by its request, each day's peak.
+CONFIG = """
+profiles:
+  - {name: strict, selector: '{workload_type="statefulset"}', preset: vpa, strict: true}
+  - {name: sums, selector: '{workload_type="daemonset"}', level: pod}
+  - {name: shared, selector: '{workload=~".*[0-4]"}', preset: oversell}
+"""
 
 
 def content(folder):
@@ -33,6 +40,27 @@ def golden_lines(path):
     return gzip.decompress(path.read_bytes()).decode()
 
 
+def killed(kills):
+    """Two pods that have labels and an original request, and are killed for memory."""
+    body = b""
+    for pod, kind, labels in (("gold-0", "StatefulSet", {"label_app": "gold"}), ("gilt-0", "DaemonSet", {})):
+        names = {"namespace": "gold", "pod": pod, "uid": pod}
+        facts = [("kube_pod_owner", {"owner_kind": kind, "owner_name": pod[:-2], "owner_is_controller": "true"}, 1.0),
+                 ("kube_pod_labels", labels, 1.0),
+                 ("kube_pod_annotations", {"annotation_tidemark_io_original_resources":
+                                           '{"app":{"requests":{"cpu":"2","memory":"1Gi"}}}'}, 1.0)]
+        of_container = [("kube_pod_container_resource_requests", {"resource": "memory", "unit": "byte"}, 3e8),
+                        ("kube_pod_container_status_restarts_total", {}, float(kills)),
+                        ("container_memory_working_set_bytes", {}, 2e8 + 1e6 * kills),
+                        ("container_cpu_usage_seconds_total", {"cpu": "total"}, 30.0 * kills)]
+        if kills:
+            of_container.append(("kube_pod_container_status_last_terminated_reason", {"reason": "OOMKilled"}, 1.0))
+        facts += [(name, dict(more, container="app"), value) for name, more, value in of_container]
+        for name, more, value in facts:
+            body += series(dict(names, __name__=name, **more), value, START_MS + 600_000 + 60_000 * kills)
+    return pack(body)
+
+
 def make(folder):
     """A checkpoint, a journal behind it, and no orderly end."""
     def load(daemon, start_ms, rounds):
@@ -40,18 +68,22 @@ def make(folder):
                         f"--rounds={rounds}", f"--start={start_ms}", "--churn=0.5", "--connections=1",
                         "--samples-per-request=500"], check=True, stdout=subprocess.DEVNULL)
 
-    with Daemon(flags=[CLOCK]) as daemon:
+    with Daemon(CONFIG, flags=[CLOCK]) as daemon:
         load(daemon, START_MS, 60)
+        for kills in range(4):
+            daemon.write(killed(kills))
         daemon.stop()
         daemon.start()
         load(daemon, START_MS + 60 * 15_000, 20)
+        daemon.write(killed(4))
         daemon.kill()
         shutil.copytree(daemon.storage, folder / "store", ignore=shutil.ignore_patterns("lock", "LOG*", "LOCK", "OPTIONS*"))
-        state = subprocess.run([TIDETOOL, "storage", "inspect", "--state", daemon.storage], check=True,
-                               capture_output=True).stdout
+        state = subprocess.run([TIDETOOL, "storage", "inspect", "--state", f"--config.file={daemon.config}",
+                                daemon.storage], check=True, capture_output=True).stdout
         daemon.start()
         advice = "".join(f"{series} {value}\n" for series, value in
                          sorted(advice_lines(daemon.get("/metrics")[2].decode()).items()))
+    (folder / "tidemark.yml").write_text(CONFIG)
     for name, text in (("state.jsonl.gz", state), ("advice.txt.gz", advice.encode())):
         (folder / name).write_bytes(gzip.compress(text, mtime=0))
 
@@ -67,7 +99,7 @@ class GoldenStores(unittest.TestCase):
         return path
 
     def test_every_format_is_there(self):
-        self.assertIn("format-1", {path.name for path in STORES.iterdir()})
+        self.assertEqual({path.name for path in STORES.iterdir()}, {"format-1", "format-2"})
 
     def test_state_and_advice_are_those_of_the_version_that_wrote_it(self):
         for golden in sorted(STORES.iterdir()):
@@ -76,12 +108,14 @@ class GoldenStores(unittest.TestCase):
                 before = content(path)
                 written = self.folder / f"{golden.name}.jsonl"
                 written.write_text(golden_lines(golden / "state.jsonl.gz"))
-                self.assertEqual(subprocess.run([TIDETOOL, "storage", "inspect", "--state", str(path)], check=True,
+                config = golden / "tidemark.yml"
+                flags = [f"--config.file={config}"] if config.exists() else []
+                self.assertEqual(subprocess.run([TIDETOOL, "storage", "inspect", "--state", *flags, str(path)], check=True,
                                                 capture_output=True, text=True).stdout, written.read_text())
                 verified = subprocess.run([TIDETOOL, "storage", "verify", str(path)], capture_output=True, text=True)
                 self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
                 self.assertEqual(content(path), before)  # only read
-                with Daemon(flags=[CLOCK], storage=str(path)) as daemon:
+                with Daemon(config.read_text() if config.exists() else "", flags=[CLOCK], storage=str(path)) as daemon:
                     # Metrics that the version which wrote it did not have yet are no difference.
                     advice = advice_lines(daemon.get("/metrics")[2].decode())
                     golden_advice = advice_lines(golden_lines(golden / "advice.txt.gz"))
@@ -89,9 +123,9 @@ class GoldenStores(unittest.TestCase):
                     families = {series.partition("{")[0] for series in golden_advice}
                     self.assertEqual({series for series in advice if series.partition("{")[0] in families},
                                      golden_advice.keys())
-                    state = inspect(daemon.storage)
+                    state = inspect(daemon.storage, daemon.config)
                     self.assertEqual(daemon.stop(), 0)
-                    self.assertEqual(differences(inspect(daemon.storage), state), [])
+                    self.assertEqual(differences(inspect(daemon.storage, daemon.config), state), [])
 
     def test_an_unknown_version_is_refused_and_left_alone(self):
         path = self.copy_of(sorted(STORES.iterdir())[-1])

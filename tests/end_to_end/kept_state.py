@@ -22,9 +22,12 @@ def advice_lines(text):
     return lines
 
 
-def inspect(path):
-    """{identity: what is kept} of a store: of each namespace, and of each resource of each container."""
-    run = subprocess.run([TIDETOOL, "storage", "inspect", "--state", path], text=True, capture_output=True, timeout=120)
+def inspect(path, config=""):
+    """{identity: what is kept} of a store: of each namespace, and of each resource of each container.
+
+    `config`: the file of the daemon that wrote it, where that has profiles.
+    """
+    run = subprocess.run([TIDETOOL, "storage", "inspect", "--state", f"--config.file={config}", path], text=True, capture_output=True, timeout=120)
     if run.returncode != 0:
         raise AssertionError(f"tidetool storage inspect ended with {run.returncode}: {run.stderr[-500:]}")
     entries = {}
