@@ -63,6 +63,8 @@ TEST_CASE("after its hold the floor of a kill goes, and its peak decays", "[engi
     return why->front().containers.front().resources.back().kills.size();
   };
   CHECK(shown() == 1);
+  world.Pass(killed_ms + 72 * kHour - kMinute);  // what is over is collected once an hour
+  CHECK(shown() == 1);
   world.Pass(killed_ms + 72 * kHour);
   CHECK(world.Bytes("db").kills == 0);
   CHECK(shown() == 0);
