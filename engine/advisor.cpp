@@ -302,10 +302,11 @@ void Advisor::ExplainResource(size_t view, const ContainerView& container, Resou
   SetPresent(container, views_[view], out.advice);
   if (gathered.inputs.usage != nullptr) out.histogram = Explained(*gathered.inputs.usage);
   const KillLog* const kills = history_.KillsOf(container.container);
-  if (resource != Resource::kMemory || kills == nullptr) return;
-  const int64_t hold_ms =
-      history_.ProfileOf(container.container)->rule(Resource::kMemory).kills.hold_ms;
+  const Profile& profile = *history_.ProfileOf(container.container);
+  if (resource != Resource::kMemory || kills == nullptr || profile.strict) return;
+  const int64_t hold_ms = profile.rule(Resource::kMemory).kills.hold_ms;
   for (const KillRecord& kill : kills->kills()) {
+    if (kill.time_ms <= event_time_ms_ - hold_ms) break;  // so are all after it
     out.kills.push_back({kill.time_ms, kill.request, kill.needed, kill.time_ms + hold_ms});
   }
 }

@@ -57,6 +57,18 @@ TEST_CASE("after its hold the floor of a kill goes, and its peak decays", "[engi
   pod.app.Hours(71, 300 * kMi);
   REQUIRE(pod.app.now_ms() - killed_ms < 72 * kHour);
   CHECK(pod.Model() >= 2400 * kMi);
+  const auto shown = [&] {
+    const auto why = world.engine().ExplainRequests("shop", "statefulset", "db");
+    REQUIRE(why);
+    return why->front().containers.front().resources.back().kills.size();
+  };
+  CHECK(shown() == 1);
+  world.Pass(killed_ms + 72 * kHour - kMinute);  // what is over is collected once an hour
+  CHECK(shown() == 1);
+  world.Pass(killed_ms + 72 * kHour);
+  CHECK(world.Bytes("db").kills == 0);
+  CHECK(shown() == 0);
+  pod.app.SkipTo(world.now_ms());
   pod.app.Hours(2, 300 * kMi);
   const ResourceAdvice after = world.Bytes("db");
   CHECK(after.kills == 0);
@@ -161,11 +173,10 @@ TEST_CASE("a pool that waits for its first day of samples does not wait with a k
     profile.rule(Resource::kMemory).static_ratio = 0.5;
   }));
   const auto original = [&](int64_t at) {
-    world.Put(Named("kube_pod_annotations",
-                    {{"namespace", "shop"},
-                     {"pod", "db-0"},
-                     {"annotation_tidemark_io_original_resources",
-                      R"({"app":{"requests":{"memory":"1000Mi"}}})"}}),
+    world.Put(Named("kube_pod_annotations", {{"namespace", "shop"},
+                                             {"pod", "db-0"},
+                                             {"annotation_tidemark_io_original_resources",
+                                              R"({"app":{"requests":{"memory":"1000Mi"}}})"}}),
               at, 1);
   };
   original(kT0);
