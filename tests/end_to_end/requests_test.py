@@ -196,7 +196,7 @@ class Story(unittest.TestCase):
 
         items, explained = self.of_one_moment(LEAKING)
         self.assertEqual(explained["memory"]["reason"], items["memory"]["reason"])
-        self.assertIn("kills", explained["memory"]["marks"])
+        self.assertEqual(explained["memory"]["kills"], 1)
         (kill,) = explained["memory"]["kills_counted"]
         self.assertEqual(kill["request"], item["current_request"])
         self.assertGreater(kill["needed"], limit)
