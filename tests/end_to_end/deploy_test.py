@@ -2,6 +2,7 @@
 """Checks what deploy/ ships, as far as that is possible without a cluster: YAML, references between the manifests, the
 promises of the pod's security, and the remote_write section in a configuration that promtool judges."""
 
+import json
 import os
 import pathlib
 import re
@@ -9,6 +10,8 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+
+from programs import Daemon
 
 try:
     import yaml
@@ -221,8 +224,18 @@ class RemoteWrite(unittest.TestCase):
         for name in names:
             self.assertRegex(name, r"^[a-zA-Z_][a-zA-Z0-9_]*$")
         self.assertEqual(len(names), len(set(names)))
-        self.assertIn("container_cpu_usage_seconds_total", names)
-        self.assertIn("kube_pod_owner", names)
+        with Daemon(None) as daemon:
+            sources = json.loads(daemon.get("/api/v1/status/sources")[2])["data"]
+        self.assertEqual(set(names), {source["metric"] for source in sources["sources"]})
+
+    @NEEDS_YAML
+    def test_nothing_else_narrows_what_is_sent_or_scraped(self):
+        """The manifests have no list of their own that could fall behind."""
+        for path in sorted(DEPLOY.rglob("*.yaml")):
+            if path != REMOTE_WRITE:
+                text = path.read_text(encoding="utf-8")
+                self.assertNotIn("container_cpu_usage", text, path.name)
+                self.assertNotIn("elabelings", text, path.name)  # metricRelabelings and the like
 
 
 if __name__ == "__main__":
