@@ -26,8 +26,7 @@ estimators::Time EndOf(workloads::UsageMinute minute) {
 double NeededAfter(const workloads::Kill& kill, const UsageTrack* track,
                    const estimators::KillPolicy& policy) {
   const double most = track == nullptr ? 0 : track->own().histogram.Percentile(1);
-  const double used = std::max(0.0, kill.requested_bytes.value_or(most));
-  return std::max(used + policy.min_bump_bytes, std::trunc(used * policy.bump_ratio));
+  return estimators::NeededAfterKill(std::max(0.0, kill.requested_bytes.value_or(most)), policy);
 }
 
 estimators::KillPolicy PolicyOf(const Profile& profile) {
@@ -49,7 +48,8 @@ void RequestHistory::SetProfiles(ProfileSetPtr profiles) {
 
 void RequestHistory::ContainerIs(uint32_t container, const ProfileSubject& subject) {
   Container& known = At(container);
-  known.profile = &profiles_->Find(subject);
+  known.profile = subject.container == workloads::kPodSum ? &profiles_->FindForSum(subject)
+                                                          : &profiles_->Find(subject);
   known.changed = true;
   for (const Resource resource : kAllResources) {
     auto& track = known.tracks[static_cast<size_t>(resource)];

@@ -12,15 +12,14 @@ namespace {
 
 bool IsAmount(double bytes) { return std::isfinite(bytes) && bytes >= 0; }
 
-/// What a container needed that was killed with `used` bytes.
-double Needed(double used, const KillPolicy& policy) {
+}  // namespace
+
+double NeededAfterKill(double used, const KillPolicy& policy) {
   const double needed =
       std::max(used + policy.min_bump_bytes, std::trunc(used * policy.bump_ratio));
   if (!(needed >= used)) return used;  // also of a policy that is no number
   return std::min(needed, std::max(used, static_cast<double>(kMaxAmount)));
 }
-
-}  // namespace
 
 MemoryPeakWindow::MemoryPeakWindow(std::chrono::nanoseconds interval, WindowRule rule)
     : interval_(std::max(interval, std::chrono::nanoseconds(1))), rule_(rule) {
@@ -91,7 +90,7 @@ std::optional<double> MemoryPeakWindow::AddKill(DecayingHistogram& histogram, Ti
   } else if (has_window_ && IsOld(time)) {
     return std::nullopt;
   }
-  const double needed = Needed(std::max(requested_bytes, peak_), policy);
+  const double needed = NeededAfterKill(std::max(requested_bytes, peak_), policy);
   if (!has_window_ || time >= window_end_) {
     const std::optional<Time> end = EndOf(time);
     if (!end) return std::nullopt;

@@ -40,6 +40,10 @@ struct KillPolicy {
   bool as_vpa = false;  ///< to the letter
 };
 
+/// What a container needed that was killed with `used` bytes, at least 0. Finite where `used` is,
+/// and above kMaxAmount (estimators/amount.h) only where that is.
+double NeededAfterKill(double used, const KillPolicy& policy);
+
 /// How ordinary samples are taken.
 enum class WindowRule : uint8_t {
   kVpa,     ///< to the letter
