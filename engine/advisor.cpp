@@ -20,18 +20,21 @@ int64_t ToMs(estimators::Time time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
-/// Adds what another reading holds; of another rule it cannot be added and is left out.
-void AddReading(const UsageTrack::Reading& from, UsageTrack::Reading& to) {
+/// Adds what another reading holds to one of the same rule; of another rule it cannot be added and
+/// stands beside it.
+void AddReading(UsageTrack::Reading&& from, std::vector<UsageTrack::Reading>& to) {
   // Without a minute it can still hold the peaks of kills.
   if (from.minutes.Count() == 0 && from.histogram().TotalWeight() == 0) return;
-  estimators::DecayingHistogram copy = from.histogram();
-  if (!to.merged) {
-    to.merged = std::move(copy);
-  } else if (!to.merged->Merge(copy)) {
+  for (UsageTrack::Reading& sum : to) {
+    if (sum.is_earlier != from.is_earlier) continue;
+    estimators::DecayingHistogram copy = from.histogram();
+    if (!sum.merged->Merge(copy)) continue;
+    sum.minutes.Merge(from.minutes);
     return;
   }
-  to.minutes.Merge(from.minutes);
-  to.is_earlier = to.is_earlier || from.is_earlier;
+  if (!from.merged) from.merged = *from.one;
+  from.one = nullptr;
+  to.push_back(std::move(from));
 }
 
 /// Walks what was said before beside the views: both are sorted by type and name.
@@ -151,13 +154,19 @@ const UsageTrack::Reading* Advisor::ReadGroup(const Group& group, Resource resou
   if (added) {
     const size_t first = group.first == kAll ? 0 : group.first;
     const size_t last = group.first == kAll ? views_.size() : group.first + 1;
+    std::vector<UsageTrack::Reading> sums;
     for (size_t v = first; v < last; ++v) {
       for (const ContainerView& container : views_[v].containers) {
         if (history_.ProfileOf(container.container) != group.second) continue;
         const UsageTrack* const track = history_.TrackOf(container.container, resource);
-        if (track != nullptr) AddReading(track->Read(), reading);
+        if (track != nullptr) AddReading(track->Read(), sums);
       }
     }
+    // For some time after a change of the rule there are several: who knows most answers, so that
+    // neither a container that has just come nor one that has long been silent speaks for all.
+    const auto most = std::ranges::max_element(
+        sums, {}, [](const UsageTrack::Reading& sum) { return sum.minutes.Count(); });
+    if (most != sums.end()) reading = std::move(*most);
   }
   return reading.merged ? &reading : nullptr;
 }
@@ -179,19 +188,23 @@ bool Advisor::Read(size_t view, const ContainerView& container, Resource resourc
   return true;
 }
 
+/// Among the containers that the pod has now and whose usage is summed: what one used that is gone
+/// is in the sum no more, and its share would be missing to the others.
 void Advisor::SetShare(const WorkloadView& workload, const ContainerView& container,
-                       Resource resource, RequestInputs& inputs) {
+                       Resource resource, RequestInputs& inputs) const {
   const auto slot = static_cast<size_t>(resource);
   double sum = 0;
   bool all_known = true;
+  size_t sharing = 0;
   for (const ContainerView& each : workload.containers) {
+    if (!each.in_pod || !history_.SumsByPod(each.container)) continue;
+    ++sharing;
     all_known = all_known && each.request[slot].value_or(0) > 0;
     sum += each.request[slot].value_or(0);
   }
   inputs.share_by_request = all_known && std::isfinite(sum);
-  inputs.share = inputs.share_by_request
-                     ? *container.request[slot] / sum
-                     : 1 / static_cast<double>(std::max<size_t>(1, workload.containers.size()));
+  inputs.share = inputs.share_by_request ? *container.request[slot] / sum
+                                         : 1 / static_cast<double>(std::max<size_t>(1, sharing));
 }
 
 void Advisor::Gather(size_t view, const ContainerView& container, Resource resource, Inputs& out) {
@@ -206,7 +219,8 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
   if (Read(view, container, resource, out.reading)) inputs.usage = &out.reading;
   UsageTrack::Reading cpu;
   if (Read(view, container, Resource::kCpu, cpu)) inputs.cpu_minutes = cpu.minutes;
-  if (profile.level == Level::kPod && workload.pod_sum) {
+  // A container that the pod has no more has no part in the sum: its own usage is what is known.
+  if (profile.level == Level::kPod && workload.pod_sum && container.in_pod) {
     const UsageTrack* const sum = history_.TrackOf(*workload.pod_sum, resource);
     const bool old_enough = sum != nullptr && sum->Read().minutes.Count() > 0 &&
                             (inputs.usage == nullptr || sum->Spans(UsageTrack::kFreshAfter) ||

@@ -54,9 +54,8 @@ class Advisor {
             UsageTrack::Reading& reading);
   void Gather(size_t view, const workloads::ContainerView& container, Resource resource,
               Inputs& out);
-  static void SetShare(const workloads::WorkloadView& workload,
-                       const workloads::ContainerView& container, Resource resource,
-                       RequestInputs& inputs);
+  void SetShare(const workloads::WorkloadView& workload, const workloads::ContainerView& container,
+                Resource resource, RequestInputs& inputs) const;
   bool HasAnything(const workloads::ContainerView& container, Resource resource) const;
   ResourceAdvice AdviseOne(size_t view, const workloads::ContainerView& container,
                            Resource resource);

@@ -55,7 +55,8 @@ void RequestHistory::SetProfiles(ProfileSetPtr profiles) {
 
 void RequestHistory::ContainerIs(uint32_t container, const ProfileSubject& subject) {
   Container& known = At(container);
-  known.profile = &profiles_->Find(subject);
+  known.profile = subject.container == workloads::kPodSum ? &profiles_->FindForSum(subject)
+                                                          : &profiles_->Find(subject);
   known.changed = true;
   for (const Resource resource : kAllResources) {
     auto& track = known.tracks[static_cast<size_t>(resource)];

@@ -20,7 +20,8 @@ constexpr uint8_t kKindBits = kPeaksBit | kByRequestBit | kStrictBit;
 constexpr uint8_t kEarlierBit = 8;
 
 constexpr int kMaxBuckets = 1000;
-constexpr size_t kMaxLabelSets = 100'000;
+/// Far more than a workload has that is not given a new label set with each scrape.
+constexpr size_t kMaxLabelSets = 500;
 constexpr BucketLayout kFirstCores{.first = 0.01, .ratio = 1.05, .max = 1000};
 constexpr BucketLayout kFirstBytes{.first = 1e7, .ratio = 1.05, .max = 1e12};
 
@@ -125,15 +126,20 @@ void UsageTrack::Adapt(const Profile& profile, Resource resource, LayoutPool& la
     return;
   }
   const estimators::HistogramOptions* const layout = layouts.Of(rule.buckets);
+  // To the coarser of two layouts up, back to the finer one down: then it ends where it was before,
+  // however often a configuration goes to and fro.
+  const auto fineness = [](const BucketLayout& of) { return std::pair(of.ratio, of.first); };
+  const bool back = layout_before_ == rule.buckets && fineness(rule.buckets) < fineness(layout_);
+  const auto way = back ? DecayingHistogram::Rebinning::kBack : DecayingHistogram::Rebinning::kUp;
   const auto adapt = [&](History& history) {
     // Weights near the end of what a double holds are the only reason to refuse; the histogram then
     // goes on with the half-life it has.
     static_cast<void>(history.histogram.ChangeHalfLife(HalfLifeOf(rule), NewestOf(history)));
-    if (!(rule.buckets == layout_)) history.histogram.Rebin(layout);
+    if (!(rule.buckets == layout_)) history.histogram.Rebin(layout, way);
   };
   adapt(own_);
   for (auto& [labels, history] : by_labels_) adapt(*history);
-  layout_ = rule.buckets;
+  if (!(rule.buckets == layout_)) layout_before_ = std::exchange(layout_, rule.buckets);
 }
 
 History& UsageTrack::For(uint64_t labels) {
@@ -141,7 +147,21 @@ History& UsageTrack::For(uint64_t labels) {
   const auto place = std::ranges::lower_bound(by_labels_, labels, {},
                                               [](const auto& entry) { return entry.first; });
   if (place != by_labels_.end() && place->first == labels) return *place->second;
+  if (by_labels_.size() >= kMaxLabelSets) {
+    FoldOldest();
+    return For(labels);
+  }
   return *by_labels_.emplace(place, labels, std::make_unique<History>(Empty()))->second;
+}
+
+/// Makes room for another label set: the one of which nothing has come for longest goes where what
+/// a checkpoint brings is. VPA keeps them all, without end (kubernetes/autoscaler #6368); its
+/// recommendation, which adds them up, stays the same.
+void UsageTrack::FoldOldest() {
+  const auto oldest = std::ranges::min_element(
+      by_labels_, {}, [](const auto& entry) { return NewestOf(*entry.second); });
+  static_cast<void>(MergeHistory(own_, *oldest->second));
+  by_labels_.erase(oldest);
 }
 
 bool UsageTrack::Spans(std::chrono::nanoseconds time) const {

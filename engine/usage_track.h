@@ -104,10 +104,12 @@ class UsageTrack {
   History Empty() const;
   bool IsEmpty() const;
   void MakeEarlier();
+  void FoldOldest();
 
   SamplingKind kind_;
   BucketLayout layout_;
-  History own_;  // strict: what a checkpoint brought
+  std::optional<BucketLayout> layout_before_;  // since the start
+  History own_;                                // strict: what a checkpoint brought
   std::vector<std::pair<uint64_t, std::unique_ptr<History>>> by_labels_;  // strict, sorted
   std::unique_ptr<UsageTrack> earlier_;
 };

@@ -172,7 +172,14 @@ class DecayingHistogram {
   /// falls, and rises by less than one bucket of the new layout; re-binning to an equal layout
   /// changes nothing. Only what lies beyond the new layout's last start is answered with that
   /// start.
-  void Rebin(const HistogramOptions* to);
+  void Rebin(const HistogramOptions* to) { Rebin(to, Rebinning::kUp); }
+
+  /// kBack is for a layout from which these weights came: where no end of it is that of the old
+  /// bucket, the weight goes to the last one that ends before, so that weights that are taken to
+  /// and fro do not climb a bucket each time. A percentile then falls by less than one bucket of
+  /// the new layout, which should be the finer one of the two.
+  enum class Rebinning : uint8_t { kUp, kBack };
+  void Rebin(const HistogramOptions* to, Rebinning way);
 
   /// From now on weights are stored with another precision. Going compact, weights are rounded to
   /// the nearest float, after the reference has moved on by whole half-lives as far as their range

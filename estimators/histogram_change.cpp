@@ -51,7 +51,7 @@ Result<void> DecayingHistogram::ChangeHalfLife(std::chrono::nanoseconds half_lif
   return {};
 }
 
-void DecayingHistogram::Rebin(const HistogramOptions* to) {
+void DecayingHistogram::Rebin(const HistogramOptions* to, Rebinning way) {
   if (options_ == to) return;
   if (*options_ == *to) {
     options_ = to;
@@ -71,7 +71,12 @@ void DecayingHistogram::Rebin(const HistogramOptions* to) {
   for (int old = first_old; old <= last_old; ++old) {
     const double weight = weights_.Get(old);
     if (weight == 0) continue;
-    int next = BucketThatReaches(*to, from.BucketStart(std::min(old + 1, last)), bucket);
+    const double end = from.BucketStart(std::min(old + 1, last));
+    int next = BucketThatReaches(*to, end, bucket);
+    if (way == Rebinning::kBack && old < last && next > bucket && next + 1 < to->NumBuckets() &&
+        to->BucketStart(next + 1) > end) {
+      --next;
+    }
     // What is in the last one lies at its start or above.
     if (old == last && next + 1 < to->NumBuckets() &&
         to->BucketStart(next + 1) == from.BucketStart(last)) {

@@ -155,6 +155,16 @@ const Profile& ProfileSet::Find(const ProfileSubject& subject) const {
   return found == profiles_.end() ? fallback_ : *found;
 }
 
+const Profile& ProfileSet::FindForSum(const ProfileSubject& subject) const {
+  if (profiles_.empty()) return fallback_;
+  const std::vector<LabelView> labels = LabelsOf(subject);
+  const auto found = std::ranges::find_if(profiles_, [&](const Profile& profile) {
+    return profile.level == Level::kPod && profile.selector.MatchesWithout("container", labels);
+  });
+  if (found != profiles_.end()) return *found;
+  return fallback_.level == Level::kPod ? fallback_ : Find(subject);
+}
+
 std::vector<ProfileSet::Judgement> ProfileSet::Explain(const ProfileSubject& subject) const {
   const std::vector<LabelView> labels = LabelsOf(subject);
   std::vector<Judgement> judgements;

@@ -174,6 +174,10 @@ class ProfileSet {
 
   /// Lives as long as the set.
   const Profile& Find(const ProfileSubject& subject) const;
+  /// For the sum over a pod's containers: the first of level pod that any container of the workload
+  /// may have, whatever it is called; as Find where there is none. Which container the subject
+  /// names does not matter.
+  const Profile& FindForSum(const ProfileSubject& subject) const;
   /// In order up to the one that applies.
   std::vector<Judgement> Explain(const ProfileSubject& subject) const;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -161,6 +162,13 @@ bool Selector::Matches(LabelsView labels) const {
     if (!matcher.Matches(FindLabel(labels, matcher.label))) return false;
   }
   return true;
+}
+
+bool Selector::MatchesWithout(std::string_view label, LabelsView labels) const {
+  if (!matchers_) return true;
+  return std::ranges::all_of(*matchers_, [&](const Matcher& matcher) {
+    return matcher.label == label || matcher.Matches(FindLabel(labels, matcher.label));
+  });
 }
 
 std::vector<Selector::Part> Selector::Parts() const {

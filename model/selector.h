@@ -24,6 +24,8 @@ class Selector {
   static Result<Selector> Parse(std::string_view text);
 
   bool Matches(LabelsView labels) const;
+  /// The same, but nothing is asked of one label.
+  bool MatchesWithout(std::string_view label, LabelsView labels) const;
   /// The first matcher that fails, and the value that it saw, for people; empty when all match.
   std::string WhyNot(LabelsView labels) const;
   /// As it was written; `{}` for the default.

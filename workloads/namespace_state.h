@@ -33,7 +33,9 @@ namespace tidemark::workloads {
 /// One container of a workload, as of the namespace's event time.
 struct ContainerView {
   std::string_view name;
-  uint32_t container = 0;                                     ///< of ShardContext::containers
+  uint32_t container = 0;  ///< of ShardContext::containers
+  /// Whether the newest pod has it; without any pod, whether it was among the last that were used.
+  bool in_pod = false;
   std::array<std::optional<double>, kResourceCount> request;  ///< of the newest pod
   std::array<std::optional<double>, kResourceCount> limit;
   std::array<std::optional<double>, kResourceCount> original_request;  ///< as the owner wrote it

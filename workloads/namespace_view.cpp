@@ -25,16 +25,29 @@ PodStatus StatusOf(const Pod& pod) {
   return status;
 }
 
-/// Containers of the pod of which something came within the look-back, at least 1: one that was
-/// renamed or removed does not share the pod's minimum (kubernetes/autoscaler #6744). Of a pod that
-/// is silent as a whole those that were there last.
+/// Whether something came of the pod's container within the look-back: one that was renamed or
+/// removed does not share the pod's minimum (kubernetes/autoscaler #6744), nor what the pod uses.
+/// Of a pod that is silent as a whole those count that were there last.
+bool LivesIn(const Pod& pod, const PodContainer& container, int64_t as_of_ms) {
+  return container.LastSeenMs() >= std::min(as_of_ms, pod.last_ms) - kMaxGapMs;
+}
+
+/// At least 1.
 size_t LiveContainers(const Pod& pod, int64_t as_of_ms) {
-  const int64_t from_ms = std::min(as_of_ms, pod.last_ms) - kMaxGapMs;
   size_t live = 0;
   for (const auto& [name, container] : pod.containers) {
-    if (name != kPodSum && container.LastSeenMs() >= from_ms) ++live;
+    if (name != kPodSum && LivesIn(pod, container, as_of_ms)) ++live;
   }
   return std::max<size_t>(1, live);
+}
+
+/// The same of a workload whose pods are all forgotten.
+bool WasUsedLast(const Workload& workload, const WorkloadContainer& container) {
+  int64_t last_ms = kNever;
+  for (const auto& [name, each] : workload.containers) {
+    last_ms = std::max(last_ms, each.last_usage_ms);
+  }
+  return container.last_usage_ms != kNever && container.last_usage_ms >= last_ms - kMaxGapMs;
 }
 
 /// The usage that feeds requests, and its sources, for hints.
@@ -110,6 +123,13 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
     ContainerView shown;
     shown.name = name;
     shown.container = container.index;
+    if (pods == nullptr) {
+      shown.in_pod = WasUsedLast(workload, container);
+    } else {
+      const Pod& newest = *pods->pods.front();
+      const auto found = newest.containers.find(name);
+      shown.in_pod = found != newest.containers.end() && LivesIn(newest, found->second, as_of_ms);
+    }
     for (size_t i = 0; pods != nullptr && i < pods->pods.size(); ++i) {
       const auto found = pods->pods[i]->containers.find(name);
       if (found == pods->pods[i]->containers.end()) continue;
