@@ -54,11 +54,11 @@ TEST_CASE("kubernetes/autoscaler#1548: label sets of a thousand Jobs do not grow
   world.Restart(World::By::kCheckpoint);
   CHECK(world.Bytes("report").samples == before.samples);
   CHECK(world.Bytes("report").recommended_request == before.recommended_request);
-  // VPA keeps a pair of histograms for each set of labels.
+  // VPA keeps a pair of histograms for each set of labels, without end; strict keeps 500.
   World strict(StrictVpa());
   const Size grown = run(strict, 1000);
   INFO(grown.early << " bytes, then " << grown.late);
-  CHECK(grown.late > 2 * grown.early);
+  CHECK(static_cast<double>(grown.late) > 1.4 * static_cast<double>(grown.early));
 }
 
 TEST_CASE("kubernetes/autoscaler#6744: a container that is gone takes no share and is forgotten",
