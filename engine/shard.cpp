@@ -389,8 +389,16 @@ void Shard::ExplainRequests(std::string_view name_space, std::string_view worklo
   for (const Resident& resident : residents_) {
     if (!resident.state || resident.state->name() != name_space) continue;
     workloads::NamespaceState& state = *resident.state;
-    // Looking takes nothing away from what the next page has to show.
-    const auto views = state.Peek(state.event_time_ms() + resident.silent_ms);
+    // Looking takes nothing away from what the next page has to show. Samples wait meanwhile, so it
+    // looks at the whole of a large namespace only for the sake of a level that reads all of it.
+    const int64_t as_of_ms = state.event_time_ms() + resident.silent_ms;
+    auto views = state.PeekAt(workload_type, workload, as_of_ms);
+    const bool reads_all = std::ranges::any_of(views, [this](const auto& view) {
+      return std::ranges::any_of(view.containers, [this](const auto& container) {
+        return history_.ProfileOf(container.container)->level == Level::kNamespace;
+      });
+    });
+    if (reads_all) views = state.Peek(as_of_ms);
     for (size_t i = 0; i < views.size(); ++i) {
       if (views[i].id->workload_type != workload_type || views[i].id->workload != workload)
         continue;

@@ -126,6 +126,9 @@ class NamespaceState {
   std::vector<WorkloadView> View(int64_t as_of_ms);
   /// The same; dirty() stays as it is.
   std::vector<WorkloadView> Peek(int64_t as_of_ms) const;
+  /// The one of them of this type and name, or none; costs no more than a look at each pod.
+  std::vector<WorkloadView> PeekAt(std::string_view workload_type, std::string_view workload,
+                                   int64_t as_of_ms) const;
   /// Appends a status for each workload, and each unresolved pod, of that name.
   void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
 
@@ -268,6 +271,7 @@ class NamespaceState {
   void DropContainers(Workload& workload);
 
   void CollectGarbage();
+  std::vector<WorkloadView> ViewsOf(const Workload* only, int64_t as_of_ms) const;
   WorkloadView ViewOf(const Workload& workload, const PodsOfWorkload* pods, int64_t as_of_ms) const;
   void ExplainWorkload(const Workload& workload, std::vector<WorkloadStatus>& out) const;
 

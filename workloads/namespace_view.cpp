@@ -77,10 +77,23 @@ std::vector<WorkloadView> NamespaceState::View(int64_t as_of_ms) {
 }
 
 std::vector<WorkloadView> NamespaceState::Peek(int64_t as_of_ms) const {
+  return ViewsOf(nullptr, as_of_ms);
+}
+
+std::vector<WorkloadView> NamespaceState::PeekAt(std::string_view workload_type,
+                                                 std::string_view workload,
+                                                 int64_t as_of_ms) const {
+  const auto found = workloads_.find({std::string(workload_type), std::string(workload)});
+  if (found == workloads_.end()) return {};
+  return ViewsOf(found->second.get(), as_of_ms);
+}
+
+/// Of all exported workloads, or of `only` one.
+std::vector<WorkloadView> NamespaceState::ViewsOf(const Workload* only, int64_t as_of_ms) const {
   as_of_ms = std::max(as_of_ms, event_time_ms_);
   std::unordered_map<const Workload*, PodsOfWorkload> pods_of;
   for (const auto& [name, pod] : pods_) {
-    if (pod->workload->hidden) continue;
+    if (only != nullptr ? pod->workload != only : pod->workload->hidden) continue;
     PodsOfWorkload& pods = pods_of[pod->workload];
     pods.pods.push_back(pod.get());
     if (pod->LivesAt(as_of_ms) && !pod->CompletedAt(as_of_ms)) ++pods.live;
@@ -94,11 +107,16 @@ std::vector<WorkloadView> NamespaceState::Peek(int64_t as_of_ms) const {
                      [&](const Pod* a, const Pod* b) { return rank(a) < rank(b); });
   }
   std::vector<WorkloadView> views;
-  views.reserve(workloads_.size());
-  for (const auto& [key, workload] : workloads_) {
-    const auto pods = pods_of.find(workload.get());
-    views.push_back(ViewOf(*workload, pods == pods_of.end() ? nullptr : &pods->second, as_of_ms));
+  const auto add = [&](const Workload& workload) {
+    const auto pods = pods_of.find(&workload);
+    views.push_back(ViewOf(workload, pods == pods_of.end() ? nullptr : &pods->second, as_of_ms));
+  };
+  if (only != nullptr) {
+    add(*only);
+    return views;
   }
+  views.reserve(workloads_.size());
+  for (const auto& [key, workload] : workloads_) add(*workload);
   return views;
 }
 

@@ -121,3 +121,25 @@ TEST_CASE("what lies beyond the new layout is answered with its last start",
   histogram.Rebin(&small);
   CHECK(histogram.Percentile(0.5) == 4);
 }
+
+TEST_CASE("weights that go to a coarser layout and back, again and again, do not climb",
+          "[estimators][rebin]") {
+  const HistogramOptions cpu = HistogramOptions::Cpu();
+  const HistogramOptions coarse = *HistogramOptions::Exponential(1000, 0.02, 1.07, 0.0001);
+  DecayingHistogram histogram(&cpu, 24h);
+  for (const double cores : {0.004, 0.1, 0.4, 2.0, 30.0}) REQUIRE(histogram.Add(cores, 1, kStart));
+  const DecayingHistogram before = histogram;
+  histogram.Rebin(&coarse);
+  histogram.Rebin(&cpu, DecayingHistogram::Rebinning::kBack);
+  const DecayingHistogram once = histogram;
+  for (int i = 0; i < 100; ++i) {
+    histogram.Rebin(&coarse);
+    histogram.Rebin(&cpu, DecayingHistogram::Rebinning::kBack);
+  }
+  for (const double p : {0.1, 0.3, 0.5, 0.7, 1.0}) {
+    INFO("percentile " << p);
+    CHECK(once.Percentile(p) >= before.Percentile(p));
+    CHECK(histogram.Percentile(p) == once.Percentile(p));
+  }
+  CHECK(histogram.TotalWeight() == before.TotalWeight());
+}
