@@ -220,8 +220,9 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
   UsageTrack::Reading cpu;
   if (Read(view, container, Resource::kCpu, cpu)) inputs.cpu_minutes = cpu.minutes;
   // A container that the pod has no more has no part in the sum: its own usage is what is known.
-  if (profile.level == Level::kPod && workload.pod_sum && container.in_pod) {
-    const UsageTrack* const sum = history_.TrackOf(*workload.pod_sum, resource);
+  if (profile.level == Level::kPod && container.in_pod) {
+    const UsageTrack* const sum =
+        workload.pod_sum ? history_.TrackOf(*workload.pod_sum, resource) : nullptr;
     const bool old_enough = sum != nullptr && sum->Read().minutes.Count() > 0 &&
                             (inputs.usage == nullptr || sum->Spans(UsageTrack::kFreshAfter) ||
                              *sum->Read().minutes.First() - kSumMayLag <=
@@ -230,8 +231,9 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
       out.reading = sum->Read();
       inputs.usage = &out.reading;
       SetShare(workload, container, resource, inputs);
-    } else if (inputs.usage != nullptr) {
-      out.reading.is_earlier = true;
+    } else if (inputs.usage != nullptr && inputs.usage->minutes.Count() > 0 &&
+               *inputs.usage->minutes.Last() - *inputs.usage->minutes.First() > kSumMayLag) {
+      out.reading.is_earlier = true;  // a container that has just come has no rule before
     }
   }
   const KillLog* const kills =

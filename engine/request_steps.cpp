@@ -10,6 +10,7 @@
 
 #include "estimators/amount.h"
 #include "estimators/request_estimator.h"
+#include "model/amount_text.h"
 
 namespace tidemark::engine {
 namespace {
@@ -110,32 +111,36 @@ void AddModelSteps(const RequestInputs& inputs, const RequestBases& histogram,
                           inputs.share_by_request ? "by the containers' requests"
                                                   : "in equal parts: not all requests are known"));
   }
+  if (inputs.kills == 0) return;
   steps.Add("kills", model.target, model.target > value,
-            fmt::format("{} kills for memory ask for at least {:.0f}", inputs.kills,
-                        inputs.kills_needed));
+            fmt::format("{} for memory asked for at least {}",
+                        inputs.kills == 1 ? "a kill" : fmt::format("{} kills", inputs.kills),
+                        AmountText(inputs.resource, inputs.kills_needed)));
 }
 
 void AddBoundSteps(const RequestInputs& inputs, const RequestPolicy& policy,
                    const RequestEstimate& estimate, double amounts, Steps& steps) {
   if (!steps) return;
   const ResourceRule& rule = inputs.profile->rule(inputs.resource);
-  const auto unit = [amounts](int64_t amount) { return static_cast<double>(amount) / amounts; };
+  const auto text = [&](double amount) { return AmountText(inputs.resource, amount); };
   steps.AddAmount("margin", estimate.with_margin, estimate.with_margin != estimate.model_amount,
                   fmt::format("+ {:g} %", rule.margin_ratio * 100));
   steps.AddAmount("expansion", estimate.expanded, estimate.expanded != estimate.with_margin,
                   fmt::format("x {:g}", rule.expansion_factor));
   int64_t value = std::max(estimate.expanded, policy.minimum);
   steps.AddAmount("pod_minimum", value, estimate.minimum_applied,
-                  fmt::format("at least {:g}: {:g} of a pod, shared by {}", unit(policy.minimum),
-                              rule.pod_minimum, inputs.containers));
+                  fmt::format("at least {}: {} of a pod, shared by {}",
+                              text(static_cast<double>(policy.minimum) / amounts),
+                              text(rule.pod_minimum), inputs.containers));
   value = std::max(value, policy.floor);
-  steps.AddAmount("floor", value, estimate.floor_applied, fmt::format("at least {:g}", rule.floor));
+  steps.AddAmount("floor", value, estimate.floor_applied,
+                  fmt::format("at least {}", text(rule.floor)));
   const int64_t over = value % policy.rounding;
   if (over != 0) value += policy.rounding - over;
   steps.AddAmount("rounding", value, estimate.rounded,
-                  fmt::format("up to a multiple of {:g}", rule.rounding));
+                  fmt::format("up to a multiple of {}", text(rule.rounding)));
   steps.AddAmount("ceiling", estimate.recommended_amount, estimate.ceiling_applied,
-                  rule.ceiling ? fmt::format("at most {:g}", *rule.ceiling) : "none");
+                  rule.ceiling ? fmt::format("at most {}", text(*rule.ceiling)) : "none");
 }
 
 void MarkEstimate(const RequestEstimate& estimate, ResourceAdvice& advice) {
@@ -176,9 +181,17 @@ void RecommendStatic(const RequestInputs& inputs, double amounts, ResourceAdvice
   const RequestEstimate estimate =
       estimators::EstimateRequest({wanted, wanted, wanted}, policy, amounts);
   advice.recommended_request = static_cast<double>(estimate.recommended_amount) / amounts;
+  // What the pool gives is not wrong by its own rule, whatever the histogram says.
+  if (advice.lower_bound) {
+    advice.lower_bound = std::min(*advice.lower_bound, *advice.recommended_request);
+  }
+  if (advice.upper_bound) {
+    advice.upper_bound = std::max(*advice.upper_bound, *advice.recommended_request);
+  }
   MarkEstimate(estimate, advice);
   steps.Add("static_ratio", *advice.recommended_request, true,
-            fmt::format("the original request of {:g} x {:g}", *inputs.original_request, ratio));
+            fmt::format("the original request of {} x {:g}",
+                        AmountText(inputs.resource, *inputs.original_request), ratio));
 }
 
 }  // namespace
@@ -242,7 +255,11 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
   const bool too_young = !advice.recommended_request || advice.confidence_days < kEnoughDays;
   switch (profile.mode) {
     case PoolMode::kDynamic: break;
-    case PoolMode::kOff: advice.recommended_request.reset(); break;
+    case PoolMode::kOff:
+      advice.recommended_request.reset();
+      advice.lower_bound.reset();
+      advice.upper_bound.reset();
+      break;
     case PoolMode::kStatic: RecommendStatic(inputs, amounts, advice, steps); break;
     case PoolMode::kStaticAndDynamic:
       if (too_young && inputs.original_request && !KillsAskForMore(inputs, advice)) {
