@@ -214,7 +214,7 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
   inputs.profile = &profile;
   inputs.resource = resource;
   inputs.original_request = container.original_request[static_cast<size_t>(resource)];
-  // VPA's minimum is shared by every name it still remembers (vpa.md: issue 6744).
+  // VPA's minimum is shared by every name it still remembers (kubernetes/autoscaler #6744).
   inputs.containers = profile.strict ? workload.containers.size() : workload.containers_in_pod;
   if (Read(view, container, resource, out.reading)) inputs.usage = &out.reading;
   UsageTrack::Reading cpu;
