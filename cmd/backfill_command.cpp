@@ -216,12 +216,12 @@ int Run(const BackfillOrder& order) {
                                     .content_type = "application/json",
                                     .body = order.body});
   if (!answer && answer.error().status == kConflict) {
+    const HeldSignals signals;  // before it is said that somebody may interrupt
     fmt::print(
         "a back-fill is running already, this is how far it is; to end it: tidetool backfill "
         "--cancel\n");
     std::fflush(stdout);
     if (order.detach) return 1;
-    const HeldSignals signals;
     return Follow(daemon, signals);
   }
   if (!answer) {
