@@ -11,6 +11,7 @@
 #include "estimators/amount.h"
 #include "estimators/request_estimator.h"
 #include "model/amount_text.h"
+#include "model/rounding.h"
 
 namespace tidemark::engine {
 namespace {
@@ -196,16 +197,11 @@ void RecommendStatic(const RequestInputs& inputs, double amounts, ResourceAdvice
 
 }  // namespace
 
-double AmountsPerUnit(Resource resource) {
-  const bool bytes = resource == Resource::kMemory || resource == Resource::kGpuMemory;
-  return bytes ? 1.0 : 1000.0;
-}
-
 void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
                     std::vector<ExplanationStep>* out) {
   const Profile& profile = *inputs.profile;
   const ResourceRule& rule = profile.rule(inputs.resource);
-  const double amounts = AmountsPerUnit(inputs.resource);
+  const double amounts = WholeAmountsPerUnit(inputs.resource);
   Steps steps(out, amounts);
   advice.original_request = inputs.original_request;
   if (!rule.enabled) return;

@@ -40,7 +40,4 @@ struct RequestInputs {
 void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
                     std::vector<ExplanationStep>* steps = nullptr);
 
-/// Whole amounts per unit, as Kubernetes counts: 1000 for cores (and parts of a GPU), 1 for bytes.
-double AmountsPerUnit(Resource resource);
-
 }  // namespace tidemark::engine
