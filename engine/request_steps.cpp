@@ -11,6 +11,7 @@
 #include "estimators/amount.h"
 #include "estimators/request_estimator.h"
 #include "model/amount_text.h"
+#include "model/enough_days.h"
 #include "model/rounding.h"
 
 namespace tidemark::engine {
@@ -19,8 +20,6 @@ namespace {
 using estimators::RequestBases;
 using estimators::RequestEstimate;
 using estimators::RequestPolicy;
-
-constexpr double kEnoughDays = 1;  // for a pool that is both static and dynamic
 
 int64_t WholeAmount(double value, double amounts) {
   return estimators::AmountFromDouble(std::round(value * amounts));

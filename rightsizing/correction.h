@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/enough_days.h"
 #include "model/profile.h"
 #include "model/snapshot.h"
 
@@ -43,10 +44,6 @@ struct Corrected {
   /// One plain sentence: what is done and by which rule.
   std::string what;
 };
-
-/// In a pool that is both static and dynamic a recommendation counts from so many days of samples
-/// on. The engine uses the ratio until then, too, but only where it knows an original.
-inline constexpr double kEnoughDays = 1;
 
 /// The correction of one resource of one container, by the first of these that applies:
 ///
