@@ -34,6 +34,9 @@ BUCKETS = 1
 FIRST_BUCKET = {"cpu": 0.01, "memory": 1e7}
 # What peaks while nobody leads is not seen: the simulated cluster kills a container now and then, which may fall there.
 MOST_UNSEEN = 2
+# The runs of batch workloads last less than the time for which only one of the two Tidemarks is fed: such a workload
+# may be known to that one alone until its next run.
+BRIEF_TYPES = {"cronjob", "job"}
 # Where the servers differ at all it is by chance, so that most of some hundred containers agree exactly.
 LEAST_EQUAL_RATIO = 0.8
 
@@ -212,15 +215,18 @@ class HaPair(unittest.TestCase):
 
         def pages():  # a workload may be known to one a tick before the other
             one, other = Page(self.pair).requests(), Page(self.alone).requests()
-            return (one, other) if one.keys() == other.keys() else None
+            known_to_one = [dict(identity) for identity in one.keys() ^ other.keys()]
+            if any(labels["workload_type"] not in BRIEF_TYPES for labels in known_to_one):
+                return None
+            return one, other
         self.compare(*wait_for("the same workloads in both", pages, 30))
 
     def compare(self, pair, alone):
-        self.assertGreater(len(alone), 60)
         distances = {}
-        for identity, value in alone.items():
+        for identity in pair.keys() & alone.keys():
             resource = dict(identity)["resource"]
-            distances[identity] = abs(bucket_edge(resource, pair[identity]) - bucket_edge(resource, value))
+            distances[identity] = abs(bucket_edge(resource, pair[identity]) - bucket_edge(resource, alone[identity]))
+        self.assertGreater(len(distances), 60)
         equal = sum(distance == 0 for distance in distances.values())
         worst = max(distances, key=distances.get)
         print(f"{len(distances)} requests, {equal} equal, the worst {distances[worst]} buckets apart")
