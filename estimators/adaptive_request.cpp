@@ -13,6 +13,7 @@ constexpr double kMeanHalfLifeHours = 72;
 /// An hour of fewer samples says less of how often the request is passed.
 constexpr double kFullHour = 10;
 constexpr int32_t kDaysKept = 7;
+constexpr double kLeastTarget = 1e-6;
 
 void Increase(uint32_t& count) {
   if (count < UINT32_MAX) ++count;
@@ -140,9 +141,12 @@ AdaptiveRequest::Explanation AdaptiveRequest::Want(int32_t hour,
   told.typical_hour = DecodeLevel(Typical());
   const double peak = std::max({told.last_hour, told.day_before, told.week_before});
   told.base = options.peak_share * peak + (1 - options.peak_share) * told.typical_hour;
+  told.for_target =
+      std::pow(options.reference_exceedance / std::max(options.target_exceedance, kLeastTarget),
+               options.tail_exponent);
   told.correction = std::exp(correction_);
   told.cap = options.cap_ratio * DecodeLevel(days_.Largest(days_.newest(), kDaysKept + 1));
-  told.wanted = std::min(told.base * told.correction, told.cap);
+  told.wanted = std::min(told.base * told.for_target * told.correction, told.cap);
   told.mean = Mean();
   return told;
 }

@@ -8,7 +8,8 @@
 //     base    = peak_share * (largest of: the last hour; the same hour a day before and a week
 //               before, each with the hours on either side of it)
 //             + (1 - peak_share) * (median of all hours that are kept)
-//     wanted  = base * e^correction, at most cap_ratio * the largest sample of 7 to 8 days
+//     wanted  = base * (reference_exceedance / target_exceedance)^tail_exponent * e^correction,
+//               at most cap_ratio * the largest sample of 7 to 8 days
 //
 // and is raised to `wanted` at once, but lowered only when that is less than (1 - lower_by) of it:
 // every change costs a resize. A day that is not known (nobody measured it) is replaced by the
@@ -55,9 +56,13 @@ namespace tidemark::estimators {
 struct AdaptiveRequestOptions {
   /// The knob: the wished share of time above the request (0 to 1) of a workload that gets
   /// reference_ratio times its mean use.
-  double target_exceedance = 0.055;
-  double reference_ratio = 2;
-  double least_tolerance = 0.2;  ///< times target_exceedance
+  double target_exceedance = 0.04;
+  /// Another wish moves the base at once, as if use passed a level x times as high
+  /// x^(1/tail_exponent) times as seldom; with reference_exceedance it stays as it is.
+  double reference_exceedance = 0.04;
+  double tail_exponent = 0.3;
+  double reference_ratio = 1.45;
+  double least_tolerance = 0.25;  ///< times target_exceedance
   double most_tolerance = 10;
   double hour_quantile = 0.98;
   double peak_share = 0.5;
@@ -103,7 +108,8 @@ class AdaptiveRequest {
     double week_before = 0;  ///< likewise
     double typical_hour = 0;
     double base = 0;
-    double correction = 1;  ///< as a factor
+    double for_target = 1;  ///< what the wished share makes of the base: a factor
+    double correction = 1;  ///< what was learnt: a factor
     double cap = 0;
     double wanted = 0;
     double request = 0;  ///< the one in force: `wanted`, or what it has not been lowered from

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "estimators/adaptive_request.h"
+#include "estimators/memory_shape.h"
 #include "estimators/peak_request.h"
 #include "tests/catch.h"
 #include "tests/estimators/request_traces.h"
@@ -163,6 +164,11 @@ TEST_CASE("an hourly CPU request needs less slack than VPA, oversell and KRR for
   }
   Print("CPU hourly, slack (changes) at breach", *traces, worth, &Summary::breach,
         {0.06, 0.0413, 0.03, 0.02, 0.01, 0.005});
+  for (size_t i = 0; i < knobs.size(); i += 3) {
+    const Summary mean = CurveOf(*traces, worth, kAll)[i];
+    std::printf("  target %.4f: breach %.4f slack %.2f changes %.0f\n", knobs[i], mean.breach,
+                mean.slack, mean.changes);
+  }
   PrintOne("CPU as shipped", *traces, shipped);
 
   const auto at = CrossingOf(CurveOf(*traces, worth, kAll), &Summary::breach, 0.01);
@@ -262,6 +268,31 @@ TEST_CASE("a memory request is never below the worst pod's maximum of seven days
       const double largest = *std::max_element(trace.memory.begin() + static_cast<ptrdiff_t>(begin),
                                                trace.memory.begin() + static_cast<ptrdiff_t>(end));
       REQUIRE(requests[i] >= largest);
+    }
+  }
+}
+
+TEST_CASE("a leak and a collected heap are told apart, and nothing is told of real memory",
+          "[estimators][traces]") {
+  const auto traces = ReadRequestTraces();
+  if (!traces) return;
+  for (const UsageTrace& trace : *traces) {
+    INFO(trace.name);
+    PeakRequest estimator;
+    for (size_t step = 0; step < trace.steps(); ++step) {
+      for (size_t pod = 0; pod < trace.pods; ++pod) {
+        estimator.AddSample(At(trace, step), trace.memory[step * trace.pods + pod], {});
+      }
+      // From the end of the fifth day on, at every hour.
+      if (step < 5 * kDay || step % kHour != 0) continue;
+      const MemoryShape shape = FindMemoryShape(estimator.hours(), std::nullopt).shape;
+      if (trace.name.find("synthetic_leak") != std::string::npos) {
+        REQUIRE(shape == MemoryShape::kLeak);
+      } else if (trace.name.find("synthetic_gc") != std::string::npos) {
+        REQUIRE(shape == MemoryShape::kSawTooth);
+      } else if (trace.is_real) {
+        REQUIRE(shape == MemoryShape::kNothingSpecial);
+      }
     }
   }
 }
