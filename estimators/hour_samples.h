@@ -1,10 +1,10 @@
 #pragma once
 // The samples of one hour of all of a workload's pods, as far as a high quantile of them needs.
 //
-// Counts in 32 buckets of 5 %, the last being that of the largest sample: what is 4.5 times
+// Counts in 44 buckets of 5 %, the last being that of the largest sample: what is 8 times
 // smaller than the largest is lumped together below. A quantile is linear between order statistics,
 // these being spread evenly over their bucket; it is wrong by less than a bucket, and never above
-// the largest sample. A value type of 88 bytes, not thread-safe. Add is O(1), but for a largest
+// the largest sample. A value type of 104 bytes, not thread-safe. Add is O(1), but for a largest
 // sample that moves the buckets.
 
 #include <array>
@@ -33,7 +33,7 @@ class HourSamples {
   void Restore(ByteReader& in);
 
  private:
-  static constexpr size_t kBuckets = 32;
+  static constexpr size_t kBuckets = 44;
 
   void RaiseTop(int top);
   void Count(int bucket, uint32_t times);
