@@ -139,6 +139,7 @@ void RequestHistory::AddUsage(uint32_t container, uint32_t instance, Resource re
   if (!AddMinute(*known.profile, pod, resource, history, time, minute.usage, context.request))
     return;
   history.minutes.Record(time);
+  track.CountHighWater(minute.start_ms, minute.usage, known.profile->rule(resource));
   track.HasGrown();
   known.changed = true;
 }

@@ -18,6 +18,7 @@ constexpr uint8_t kByRequestBit = 2;
 constexpr uint8_t kStrictBit = 4;
 constexpr uint8_t kKindBits = kPeaksBit | kByRequestBit | kStrictBit;
 constexpr uint8_t kEarlierBit = 8;
+constexpr uint8_t kHighWaterBit = 16;
 
 constexpr int kMaxBuckets = 1000;
 /// Far more than a workload has that is not given a new label set with each scrape.
@@ -74,6 +75,16 @@ Result<void> MergeHistory(History& into, History& from) {
 }
 
 }  // namespace
+
+estimators::FitChoice FitChoiceOf(TailMethod method) {
+  switch (method) {
+    case TailMethod::kAuto: break;
+    case TailMethod::kMoments: return estimators::FitChoice::kMoments;
+    case TailMethod::kPwm: return estimators::FitChoice::kWeightedMoments;
+    case TailMethod::kMle: return estimators::FitChoice::kMaximumLikelihood;
+  }
+  return estimators::FitChoice::kAuto;
+}
 
 UsageTrack::UsageTrack(SamplingKind kind, BucketLayout layout, History own)
     : kind_(kind), layout_(layout), own_(std::move(own)) {}
@@ -164,6 +175,17 @@ void UsageTrack::FoldOldest() {
   by_labels_.erase(oldest);
 }
 
+void UsageTrack::CountHighWater(int64_t start_ms, double usage, const ResourceRule& rule) {
+  constexpr int64_t kMinuteMs = 60'000;
+  high_water_.Add(start_ms / kMinuteMs, usage, MinutesHistogram(),
+                  FitChoiceOf(rule.high_water.method));
+}
+
+const DecayingHistogram* UsageTrack::MinutesHistogram() const {
+  const bool of_minutes = kind_.samples == SampleKind::kEveryMinute && !kind_.strict;
+  return of_minutes && !own_.histogram.IsEmpty() ? &own_.histogram : nullptr;
+}
+
 bool UsageTrack::Spans(std::chrono::nanoseconds time) const {
   estimators::SampleSpan minutes = own_.minutes;
   for (const auto& [labels, history] : by_labels_) minutes.Merge(history->minutes);
@@ -225,6 +247,8 @@ Result<void> UsageTrack::CanMerge(const UsageTrack& from) const {
 
 Result<void> UsageTrack::Merge(UsageTrack& from) {
   if (auto good = CanMerge(from); !good) return good;
+  high_water_.Merge(from.high_water_);
+  from.high_water_ = {};
   if (!IsAlike(from)) {
     earlier_ = std::make_unique<UsageTrack>(std::move(from));
     return {};
@@ -267,6 +291,7 @@ size_t UsageTrack::MemoryBytes() const {
     bytes += sizeof(labels) + sizeof(history) + sizeof(History) + history->histogram.MemoryBytes() -
              sizeof(history->histogram);
   }
+  bytes += high_water_.MemoryBytes() - sizeof(high_water_);
   return bytes + (earlier_ == nullptr ? 0 : earlier_->MemoryBytes());
 }
 
@@ -276,6 +301,7 @@ void UsageTrack::Save(ByteWriter& out) const {
   if (kind_.weight == WeightRule::kByRequest) bits |= kByRequestBit;
   if (kind_.strict) bits |= kStrictBit;
   if (earlier_ != nullptr) bits |= kEarlierBit;
+  if (!high_water_.IsEmpty()) bits |= kHighWaterBit;
   out.Byte(bits);
   out.Double(layout_.first);
   out.Double(layout_.ratio);
@@ -288,17 +314,18 @@ void UsageTrack::Save(ByteWriter& out) const {
       SaveHistory(*history, out);
     }
   }
+  if (!high_water_.IsEmpty()) high_water_.Save(out);
   if (earlier_ != nullptr) earlier_->Save(out);
 }
 
 Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts) {
-  return Restore(in, layouts, kEarlierBit);
+  return Restore(in, layouts, kEarlierBit | kHighWaterBit);
 }
 
 /// `allowed`: the bits of the kind that may be set.
 Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts, uint8_t allowed) {
   const uint8_t bits = in.Byte();
-  if (in.failed() || bits > (kKindBits | allowed)) return Refuse("its kind is not known");
+  if (in.failed() || (bits & ~(kKindBits | allowed)) != 0) return Refuse("its kind is not known");
   BucketLayout layout;
   layout.first = in.Double();
   layout.ratio = in.Double();
@@ -327,6 +354,11 @@ Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts, uint
       if (!history) return tl::unexpected(std::move(history.error()));
       track.by_labels_.emplace_back(labels, std::make_unique<History>(std::move(*history)));
     }
+  }
+  if ((bits & kHighWaterBit) != 0) {
+    auto high_water = estimators::HighWaterTrack::Restore(in);
+    if (!high_water) return tl::unexpected(std::move(high_water.error()));
+    track.high_water_ = std::move(*high_water);
   }
   if ((bits & kEarlierBit) != 0) {
     auto earlier = Restore(in, layouts, 0);

@@ -35,7 +35,7 @@ struct HighWaterLevel {
 
 /// What no level is above.
 struct HighWaterBounds {
-  std::optional<double> cap;  ///< what cannot be used: the limit
+  std::optional<double> cap = std::nullopt;  ///< what cannot be used: the limit
   /// So many times the largest value of the seven days. A fit of a heavy tail, or of one peak, says
   /// numbers that nobody will ever see.
   double most_over_largest = 3;
