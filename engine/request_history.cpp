@@ -194,6 +194,7 @@ void RequestHistory::AddUsage(uint32_t container, uint32_t instance, Resource re
   history.minutes.Record(time);
   const estimators::Time start{std::chrono::milliseconds(minute.start_ms)};
   track.CountHour(start, *usage, known.profile->rule(resource));
+  track.CountHighWater(minute.start_ms, *usage, known.profile->rule(resource));
   track.HasGrown();
   known.changed = true;
 }

@@ -19,6 +19,7 @@ constexpr uint8_t kStrictBit = 4;
 constexpr uint8_t kKindBits = kPeaksBit | kByRequestBit | kStrictBit;
 constexpr uint8_t kEarlierBit = 8;
 constexpr uint8_t kHoursBit = 32;
+constexpr uint8_t kHighWaterBit = 16;
 
 constexpr int kMaxBuckets = 1000;
 /// Far more than a workload has that is not given a new label set with each scrape.
@@ -77,6 +78,16 @@ SamplingKind SamplingKind::Of(const Profile& profile, Resource resource, bool is
   return {.samples = by_run ? SampleKind::kPeakPerWindow : rule.samples,
           .weight = rule.weight,
           .strict = profile.strict};
+}
+
+estimators::FitChoice FitChoiceOf(TailMethod method) {
+  switch (method) {
+    case TailMethod::kAuto: break;
+    case TailMethod::kMoments: return estimators::FitChoice::kMoments;
+    case TailMethod::kPwm: return estimators::FitChoice::kWeightedMoments;
+    case TailMethod::kMle: return estimators::FitChoice::kMaximumLikelihood;
+  }
+  return estimators::FitChoice::kAuto;
 }
 
 UsageTrack::UsageTrack(SamplingKind kind, BucketLayout layout, History own)
@@ -173,6 +184,17 @@ void UsageTrack::FoldOldest() {
   by_labels_.erase(oldest);
 }
 
+void UsageTrack::CountHighWater(int64_t start_ms, double usage, const ResourceRule& rule) {
+  constexpr int64_t kMinuteMs = 60'000;
+  high_water_.Add(start_ms / kMinuteMs, usage, MinutesHistogram(),
+                  FitChoiceOf(rule.high_water.method));
+}
+
+const DecayingHistogram* UsageTrack::MinutesHistogram() const {
+  const bool of_minutes = kind_.samples == SampleKind::kEveryMinute && !kind_.strict;
+  return of_minutes && !own_.histogram.IsEmpty() ? &own_.histogram : nullptr;
+}
+
 bool UsageTrack::Spans(std::chrono::nanoseconds time) const {
   estimators::SampleSpan minutes = own_.minutes;
   for (const auto& [labels, history] : by_labels_) minutes.Merge(history->minutes);
@@ -238,6 +260,8 @@ Result<void> UsageTrack::Merge(UsageTrack& from, const ResourceRule& rule) {
   if (auto good = CanMerge(from); !good) return good;
   hours_.Merge(from.hours_, rule);
   from.hours_.Clear();
+  high_water_.Merge(from.high_water_);
+  from.high_water_ = {};
   if (!IsAlike(from)) {
     earlier_ = std::make_unique<UsageTrack>(std::move(from));
     return {};
@@ -281,6 +305,7 @@ size_t UsageTrack::MemoryBytes() const {
              sizeof(history->histogram);
   }
   bytes += hours_.MemoryBytes() - sizeof(hours_);
+  bytes += high_water_.MemoryBytes() - sizeof(high_water_);
   return bytes + (earlier_ == nullptr ? 0 : earlier_->MemoryBytes());
 }
 
@@ -291,6 +316,7 @@ void UsageTrack::Save(ByteWriter& out) const {
   if (kind_.strict) bits |= kStrictBit;
   if (earlier_ != nullptr) bits |= kEarlierBit;
   if (!hours_.IsEmpty()) bits |= kHoursBit;
+  if (!high_water_.IsEmpty()) bits |= kHighWaterBit;
   out.Byte(bits);
   out.Double(layout_.first);
   out.Double(layout_.ratio);
@@ -304,11 +330,12 @@ void UsageTrack::Save(ByteWriter& out) const {
     }
   }
   if (!hours_.IsEmpty()) hours_.Save(out);
+  if (!high_water_.IsEmpty()) high_water_.Save(out);
   if (earlier_ != nullptr) earlier_->Save(out);
 }
 
 Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts) {
-  return Restore(in, layouts, kEarlierBit | kHoursBit);
+  return Restore(in, layouts, kEarlierBit | kHoursBit | kHighWaterBit);
 }
 
 /// `allowed`: the bits of the kind that may be set.
@@ -348,6 +375,11 @@ Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts, uint
     auto hours = HoursTrack::Restore(in);
     if (!hours) return tl::unexpected(std::move(hours.error()));
     track.hours_ = std::move(*hours);
+  }
+  if ((bits & kHighWaterBit) != 0) {
+    auto high_water = estimators::HighWaterTrack::Restore(in);
+    if (!high_water) return tl::unexpected(std::move(high_water.error()));
+    track.high_water_ = std::move(*high_water);
   }
   if ((bits & kEarlierBit) != 0) {
     auto earlier = Restore(in, layouts, 0);

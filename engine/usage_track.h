@@ -22,6 +22,7 @@
 #include "estimators/confidence.h"
 #include "estimators/decaying_histogram.h"
 #include "estimators/event_time.h"
+#include "estimators/high_water.h"
 #include "model/byte_codec.h"
 #include "model/profile.h"
 #include "model/result.h"
@@ -46,6 +47,9 @@ struct SamplingKind {
   friend bool operator==(const SamplingKind&, const SamplingKind&) = default;
 };
 
+/// How the tails of the rule's high-water marks are fitted.
+estimators::FitChoice FitChoiceOf(TailMethod method);
+
 /// Not thread-safe. The pool must outlive it.
 class UsageTrack {
  public:
@@ -63,6 +67,14 @@ class UsageTrack {
 
   /// Where samples of a pod with these labels go.
   History& For(uint64_t labels);
+  /// A minute of any pod counts for the high-water marks too. They are of minutes by whatever rule
+  /// these go into the histogram, and go on when that changes.
+  void CountHighWater(int64_t start_ms, double usage, const ResourceRule& rule);
+  const estimators::HighWaterTrack& high_water() const { return high_water_; }
+  /// The histogram of those minutes, as they are; null where it holds something else, or several
+  /// hold them.
+  const estimators::DecayingHistogram* MinutesHistogram() const;
+
   /// A sample has gone in: ends the time of the earlier track when this one is old enough.
   void HasGrown();
 
@@ -121,8 +133,9 @@ class UsageTrack {
   std::optional<BucketLayout> layout_before_;  // since the start
   History own_;                                // strict: what a checkpoint brought
   std::vector<std::pair<uint64_t, std::unique_ptr<History>>> by_labels_;  // strict, sorted
-  std::unique_ptr<UsageTrack> earlier_;
+  std::unique_ptr<UsageTrack> earlier_;  // its hours and marks are here
   HoursTrack hours_;
+  estimators::HighWaterTrack high_water_;
 };
 
 }  // namespace tidemark::engine

@@ -171,6 +171,8 @@ struct ResourceRule {
   friend bool operator==(const ResourceRule&, const ResourceRule&) = default;
 };
 
+inline constexpr size_t kMaxHighWaterRisks = 4;
+
 struct Profile {
   std::string name;  ///< "default" for the one of all that no other profile takes
   Preset preset = Preset::kTidemark;
@@ -181,6 +183,9 @@ struct Profile {
   bool strict = false;
   PoolMode mode = PoolMode::kDynamic;
   Effect effect = Effect::kShown;
+  /// Of the high-water marks that are given back; falling, each in (0, 0.5), at most
+  /// kMaxHighWaterRisks.
+  std::vector<double> high_water_risks = {0.01, 0.001};
   std::array<ResourceRule, kResourceCount> resources;
 
   const ResourceRule& rule(Resource resource) const {
