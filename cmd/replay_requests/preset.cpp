@@ -1,0 +1,141 @@
+#include "cmd/replay_requests/preset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "cmd/replay_requests/plain_policies.h"
+#include "cmd/text.h"
+
+namespace tidemark::replay_requests {
+namespace {
+
+constexpr std::array<std::string_view, 6> kNames = {"vpa", "oversell", "tidemark",
+                                                    "krr", "max",      "config"};
+
+constexpr std::array kPercentiles = {0.5,  0.6,    0.7,   0.75,   0.8,   0.85,   0.9,
+                                     0.92, 0.94,   0.95,  0.96,   0.97,  0.98,   0.985,
+                                     0.99, 0.9925, 0.995, 0.9975, 0.999, 0.9995, 1.0};
+
+/// Steps of an eighth, from a third to 22 times: 2^(k/6).
+const std::array<double, 37>& Factors() {
+  static const std::array<double, 37> kFactors = [] {
+    std::array<double, 37> factors{};
+    for (size_t k = 0; k < factors.size(); ++k) {
+      factors[k] = std::exp2((static_cast<double>(k) - 9) / 6);
+    }
+    return factors;
+  }();
+  return kFactors;
+}
+
+ProfileSetPtr OnlyPreset(Preset preset, bool as_published) {
+  Profile profile = PresetProfile(preset);
+  if (as_published && preset == Preset::kVpa) {
+    profile.strict = true;
+    for (ResourceRule& rule : profile.resources) rule.pod_minimum = 0;
+  }
+  return std::make_shared<const ProfileSet>(std::vector<Profile>(), std::move(profile));
+}
+
+ProfileSetPtr WithCpuPercentile(const ProfileSet& profiles, double percentile) {
+  const auto turn = [percentile](Profile& profile) {
+    profile.rule(Resource::kCpu).percentile = percentile;
+  };
+  std::vector<Profile> turned = profiles.profiles();
+  std::ranges::for_each(turned, turn);
+  Profile fallback = profiles.fallback();
+  turn(fallback);
+  return std::make_shared<const ProfileSet>(std::move(turned), std::move(fallback));
+}
+
+Result<ReplayPreset> PresetOf(std::string_view name, const ProfileSetPtr& config,
+                              bool as_published) {
+  ReplayPreset preset;
+  preset.name = name;
+  if (name == "krr") {
+    preset.kind = PolicyKind::kKrr;
+  } else if (name == "max") {
+    preset.kind = PolicyKind::kMax;
+  } else if (name == "vpa") {
+    preset.profiles = OnlyPreset(Preset::kVpa, as_published);
+  } else if (name == "oversell") {
+    preset.profiles = OnlyPreset(Preset::kOversell, as_published);
+    if (as_published) preset.rounding = Rounding::kNone;
+  } else if (name == "tidemark") {
+    preset.profiles = OnlyPreset(Preset::kTidemark, as_published);
+  } else if (name == "config" && config != nullptr) {
+    preset.profiles = config;
+  } else if (name == "config") {
+    return Fail(ErrorCode::kInvalidArgument,
+                "config needs profiles, allowed: with --config.file=FILE");
+  } else {
+    const auto meant = cmd::ClosestName(name, kNames);
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} is no preset{}, allowed: {}", cmd::Shown(name, name.empty()),
+                    meant ? fmt::format(" (did you mean {}?)", *meant) : "", cmd::Join(kNames)));
+  }
+  return preset;
+}
+
+}  // namespace
+
+std::vector<std::string_view> PresetNames() { return {kNames.begin(), kNames.end()}; }
+
+Result<std::vector<ReplayPreset>> ParsePresets(std::string_view text, const ProfileSetPtr& config,
+                                               bool as_published) {
+  std::vector<ReplayPreset> presets;
+  for (bool more = true; more;) {
+    const size_t comma = text.find(',');
+    const std::string_view name = text.substr(0, comma);
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
+    auto preset = PresetOf(name, config, as_published);
+    if (!preset) return tl::unexpected(preset.error());
+    if (std::ranges::count(presets, preset->name, &ReplayPreset::name) > 0) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  fmt::format("{} stands here twice, allowed: once", cmd::Shown(name)));
+    }
+    presets.push_back(*std::move(preset));
+  }
+  return presets;
+}
+
+std::string_view ToString(Knob knob) {
+  switch (knob) {
+    case Knob::kPercentile: return "percentile";
+    case Knob::kFactor: return "factor";
+  }
+  return "unknown";
+}
+
+Knob KnobOf(const ReplayPreset& preset, Resource resource) {
+  return resource == Resource::kCpu && preset.kind != PolicyKind::kMax ? Knob::kPercentile
+                                                                       : Knob::kFactor;
+}
+
+std::span<const double> SettingsOf(Knob knob) {
+  switch (knob) {
+    case Knob::kPercentile: return kPercentiles;
+    case Knob::kFactor: break;
+  }
+  return Factors();
+}
+
+std::unique_ptr<Policy> MakePolicy(const ReplayPreset& preset, const Trace& trace,
+                                   std::optional<double> cpu_percentile) {
+  switch (preset.kind) {
+    case PolicyKind::kKrr: return MakeKrrPolicy(cpu_percentile.value_or(kKrrCpuPercentile));
+    case PolicyKind::kMax: return MakeMaxPolicy();
+    case PolicyKind::kProfiles: break;
+  }
+  return MakeProfilePolicy(
+      cpu_percentile ? WithCpuPercentile(*preset.profiles, *cpu_percentile) : preset.profiles,
+      preset.rounding, trace);
+}
+
+}  // namespace tidemark::replay_requests
