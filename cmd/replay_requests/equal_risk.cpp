@@ -1,14 +1,18 @@
 #include "cmd/replay_requests/equal_risk.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
 namespace tidemark::replay_requests {
 namespace {
 
-KnobPoint Between(const KnobPoint& a, const KnobPoint& b, double part) {
+/// In place of none at all, which has no logarithm: next to it any target is far away.
+constexpr double kNoRisk = 1e-3;
+
+KnobPoint Between(const KnobPoint& a, const KnobPoint& b, double part, double risk) {
   return {.setting = std::lerp(a.setting, b.setting, part),
-          .risk = std::exp(std::lerp(std::log(a.risk), std::log(b.risk), part)),
+          .risk = risk,
           .slack_mean = std::lerp(a.slack_mean, b.slack_mean, part),
           .slack_median = std::lerp(a.slack_median, b.slack_median, part),
           .bill = std::lerp(a.bill, b.bill, part),
@@ -25,9 +29,9 @@ std::optional<KnobPoint> ReadAt(std::span<const KnobPoint> points, double target
   if (after == 0) return points.front();
   const KnobPoint& above = points[after - 1];
   const KnobPoint& below = points[after];
-  if (!(below.risk > 0)) return below;
-  const double part = std::log(target / above.risk) / std::log(below.risk / above.risk);
-  return Between(above, below, part);
+  const double safe = below.risk > 0 ? below.risk : std::min(kNoRisk, target);
+  const double part = std::log(target / above.risk) / std::log(safe / above.risk);
+  return Between(above, below, part, target);
 }
 
 KnobPoint TurnTo(double setting, const ReplayPreset& preset, Resource resource,
@@ -53,21 +57,15 @@ KnobPoint TurnTo(double setting, const ReplayPreset& preset, Resource resource,
           .changes = means.changes};
 }
 
-EqualRisk FindEqualRisk(const ReplayPreset& preset, Resource resource, double target,
-                        std::span<const Trace* const> traces, const ReplayTimes& times,
-                        const std::function<void()>& step_done) {
-  EqualRisk found{.preset = preset.name,
-                  .resource = resource,
-                  .knob = KnobOf(preset, resource),
-                  .target = target,
-                  .point = std::nullopt};
+std::vector<KnobPoint> TurnAll(const ReplayPreset& preset, Resource resource,
+                               std::span<const Trace* const> traces, const ReplayTimes& times,
+                               const std::function<void()>& step_done) {
   std::vector<KnobPoint> points;
-  for (const double setting : SettingsOf(found.knob)) {
+  for (const double setting : SettingsOf(KnobOf(preset, resource))) {
     points.push_back(TurnTo(setting, preset, resource, traces, times));
     step_done();
   }
-  found.point = ReadAt(points, target);
-  return found;
+  return points;
 }
 
 }  // namespace tidemark::replay_requests

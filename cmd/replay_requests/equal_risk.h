@@ -25,9 +25,9 @@ struct KnobPoint {
   double changes = 0;
 };
 
-/// Between the last setting at which the risk is above the target and the next: linear against the
-/// logarithm of the risk, or simply the next where that has no risk at all. The first setting when
-/// none is above; nothing when the last still is. `points` ascend from careless to careful.
+/// Between the last setting at which the risk is above the target and the next, linear against the
+/// logarithm of the risk. The first setting when none is above; nothing when the last still is.
+/// `points` ascend from careless to careful; `target` is above 0.
 std::optional<KnobPoint> ReadAt(std::span<const KnobPoint> points, double target);
 
 /// The traces at one setting of the preset's knob for `resource`. None of them may be empty.
@@ -42,9 +42,9 @@ struct EqualRisk {
   std::optional<KnobPoint> point;  ///< absent: the knob does not reach the target
 };
 
-/// All settings of the preset's knob, then ReadAt. `step_done` is called after each setting.
-EqualRisk FindEqualRisk(const ReplayPreset& preset, Resource resource, double target,
-                        std::span<const Trace* const> traces, const ReplayTimes& times,
-                        const std::function<void()>& step_done);
+/// All settings of the preset's knob. `step_done` is called after each.
+std::vector<KnobPoint> TurnAll(const ReplayPreset& preset, Resource resource,
+                               std::span<const Trace* const> traces, const ReplayTimes& times,
+                               const std::function<void()>& step_done);
 
 }  // namespace tidemark::replay_requests

@@ -16,9 +16,8 @@ namespace {
 constexpr std::array<std::string_view, 6> kNames = {"vpa", "oversell", "tidemark",
                                                     "krr", "max",      "config"};
 
-constexpr std::array kPercentiles = {0.5,  0.6,    0.7,   0.75,   0.8,   0.85,   0.9,
-                                     0.92, 0.94,   0.95,  0.96,   0.97,  0.98,   0.985,
-                                     0.99, 0.9925, 0.995, 0.9975, 0.999, 0.9995, 1.0};
+constexpr std::array kPercentiles = {0.5,  0.6,  0.7,   0.75, 0.8,   0.85,  0.9,   0.925, 0.95,
+                                     0.97, 0.98, 0.985, 0.99, 0.993, 0.995, 0.997, 0.999};
 
 /// Steps of an eighth, from a third to 22 times: 2^(k/6).
 const std::array<double, 37>& Factors() {

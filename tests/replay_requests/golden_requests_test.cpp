@@ -5,10 +5,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cmd/replay_requests/equal_risk.h"
 #include "cmd/replay_requests/evaluation.h"
 #include "cmd/replay_requests/preset.h"
 #include "cmd/replay_requests/trace_files.h"
@@ -117,6 +120,60 @@ void CheckSetting(std::string_view name, int64_t interval_ms) {
   CHECK(compared == traces.size() * presets->size());
 }
 
+/// A preset, its line in the file's tables of equal risk, and what is asked there.
+struct ComparedKnob {
+  std::string_view preset;
+  Resource resource;
+  std::string_view table;
+  std::string_view policy;
+  std::vector<std::pair<std::string_view, double>> targets;
+};
+
+std::vector<ComparedKnob> Knobs() {
+  const std::vector<std::pair<std::string_view, double>> breach = {
+      {"2pct", 0.02}, {"1pct", 0.01}, {"0.5pct", 0.005}};
+  const std::vector<std::pair<std::string_view, double>> kills = {
+      {"0.1", 0.1}, {"0.05", 0.05}, {"0.02", 0.02}};
+  constexpr std::string_view kCpu = "cpu_at_breach";
+  constexpr std::string_view kMemory = "memory_at_kills_per_pod_day";
+  return {{"vpa", Resource::kCpu, kCpu, "vpa_pct", breach},
+          {"oversell", Resource::kCpu, kCpu, "oversell_pct", breach},
+          {"krr", Resource::kCpu, kCpu, "krr_pct", breach},
+          {"vpa", Resource::kMemory, kMemory, "vpa_oom", kills},
+          {"oversell", Resource::kMemory, kMemory, "oversell_p99", kills},
+          {"max", Resource::kMemory, kMemory, "max14d", kills}};
+}
+
+void CheckPoint(const std::optional<KnobPoint>& point, const Json& expected) {
+  REQUIRE(point.has_value() == !expected.is_null());
+  if (!point) return;
+  CheckClose(point->slack_mean, Number(expected.at("slack_mean")));
+  CheckClose(point->slack_median, Number(expected.at("slack_median")));
+  CheckClose(point->bill, Number(expected.at("bill")));
+  CheckClose(point->changes, Number(expected.at("changes")));
+}
+
+void CheckKnobs(std::string_view name, int64_t interval_ms) {
+  const std::vector<Trace> traces = Traces();
+  if (traces.empty()) return;
+  const Json baseline = Baseline();
+  std::vector<const Trace*> real;
+  for (const Trace& trace : traces) {
+    if (trace.real) real.push_back(&trace);
+  }
+  const ReplayTimes times{.interval_ms = interval_ms, .warm_up_ms = 48 * kHourMs};
+  for (const ComparedKnob& knob : Knobs()) {
+    const auto preset = ParsePresets(knob.preset, nullptr, true);
+    REQUIRE(preset);
+    const auto points = TurnAll(preset->front(), knob.resource, real, times, [] {});
+    for (const auto& [key, target] : knob.targets) {
+      CAPTURE(name, knob.policy, key);
+      CheckPoint(ReadAt(points, target),
+                 baseline.at("own_knob").at(name).at(knob.table).at(knob.policy).at(key));
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("Hourly requests cost and risk what the reference says", "[replay][golden]") {
@@ -125,6 +182,14 @@ TEST_CASE("Hourly requests cost and risk what the reference says", "[replay][gol
 
 TEST_CASE("Daily requests cost and risk what the reference says", "[replay][golden]") {
   CheckSetting("daily", 24 * kHourMs);
+}
+
+TEST_CASE("At equal risk hourly requests cost what the reference says", "[replay][golden]") {
+  CheckKnobs("hourly", kHourMs);
+}
+
+TEST_CASE("At equal risk daily requests cost what the reference says", "[replay][golden]") {
+  CheckKnobs("daily", 24 * kHourMs);
 }
 
 }  // namespace tidemark::replay_requests
