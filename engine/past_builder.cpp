@@ -51,12 +51,12 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   }
 
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                workloads::UsageMinute minute, std::optional<double> request) override {
+                workloads::UsageMinute minute, const workloads::MinuteContext& context) override {
     const auto slot = static_cast<size_t>(resource);
     Kept& kept = KeptOf(container);
     if (minute.start_ms + workloads::kMinuteMs > kept.ends[slot]) return;
     Extend(kept.minutes[slot], {minute.start_ms, minute.start_ms + workloads::kMinuteMs, 1});
-    history_.AddUsage(container, instance, resource, minute, request);
+    history_.AddUsage(container, instance, resource, minute, context);
   }
 
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override {

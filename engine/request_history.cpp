@@ -129,13 +129,15 @@ bool RequestHistory::AddMinute(const Profile& profile, Instance& instance, Resou
 }
 
 void RequestHistory::AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                              workloads::UsageMinute minute, std::optional<double> request) {
+                              workloads::UsageMinute minute,
+                              const workloads::MinuteContext& context) {
   Container& known = At(container);
   Instance& pod = InstanceAt(instance);
   UsageTrack& track = TrackAt(known, resource);
   History& history = track.For(pod.labels);
   const estimators::Time time = EndOf(minute);
-  if (!AddMinute(*known.profile, pod, resource, history, time, minute.usage, request)) return;
+  if (!AddMinute(*known.profile, pod, resource, history, time, minute.usage, context.request))
+    return;
   history.minutes.Record(time);
   track.HasGrown();
   known.changed = true;

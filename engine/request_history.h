@@ -34,7 +34,7 @@ class RequestHistory final : public workloads::UsageSink {
   void ContainerIs(uint32_t container, const ProfileSubject& subject) override;
   bool SumsByPod(uint32_t container) const override;
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                workloads::UsageMinute minute, std::optional<double> request) override;
+                workloads::UsageMinute minute, const workloads::MinuteContext& context) override;
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override;
   void SetLabelSet(uint32_t instance, uint64_t labels) override;
   void MergeContainer(uint32_t from, uint32_t into) override;

@@ -162,9 +162,9 @@ bool KillsAskForMore(const RequestInputs& inputs, const ResourceAdvice& advice) 
 void RecommendStatic(const RequestInputs& inputs, double amounts, ResourceAdvice& advice,
                      Steps& steps) {
   advice.recommended_request.reset();
-  advice.marks &= static_cast<uint16_t>(
-      ~(static_cast<uint16_t>(AdviceMark::kPodMinimum) | static_cast<uint16_t>(AdviceMark::kFloor) |
-        static_cast<uint16_t>(AdviceMark::kCeiling) | static_cast<uint16_t>(AdviceMark::kRounded)));
+  advice.marks &= static_cast<uint32_t>(
+      ~(static_cast<uint32_t>(AdviceMark::kPodMinimum) | static_cast<uint32_t>(AdviceMark::kFloor) |
+        static_cast<uint32_t>(AdviceMark::kCeiling) | static_cast<uint32_t>(AdviceMark::kRounded)));
   advice.Mark(AdviceMark::kStatic);
   if (!inputs.original_request) {
     advice.Mark(AdviceMark::kNoOriginal);

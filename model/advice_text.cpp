@@ -122,10 +122,12 @@ class Sentence {
     const bool summed =
         advice_.Has(AdviceMark::kSharedByRequest) || advice_.Has(AdviceMark::kSharedEqually);
     // A kill counts as a peak, and its peak outlives the time for which the kill itself holds.
-    const std::string samples = advice_.samples == 0 && advice_.confidence_days == 0
-                                    ? "the peaks that kills left"
-                                    : fmt::format("{} of {}", SpanText(advice_.confidence_days),
-                                                  WhoseSamples(profile_.level, summed));
+    const std::string samples =
+        advice_.samples == 0 && advice_.confidence_days == 0
+            ? "the peaks that kills left"
+            : fmt::format("{} of {}", SpanText(advice_.confidence_days),
+                          advice_.Has(AdviceMark::kPerRun) ? "runs, of each the peak,"
+                                                           : WhoseSamples(profile_.level, summed));
     text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);
   }
 
@@ -158,6 +160,12 @@ class Sentence {
       text_ += ", lowered to the ceiling";
       if (rule_.ceiling) text_ += " of " + Amount(*rule_.ceiling);
     }
+    if (advice_.Has(AdviceMark::kPlateau)) {
+      text_ += ", held at the limit, where its use has lain all the time without a kill";
+    }
+    if (advice_.Has(AdviceMark::kNodeCap)) {
+      text_ += ", lowered to what the largest node can give: it would not be scheduled";
+    }
   }
 
   /// Whole millicores and bytes are how requests are written: nobody asks about these.
@@ -177,6 +185,14 @@ class Sentence {
           "; the rule changed: answers by the rule before until the new one has 24 hours of "
           "samples";
     }
+    if (advice_.Has(AdviceMark::kThrottled)) {
+      text_ += "; minutes in which the limit held it back count for more";
+    }
+    if (advice_.Has(AdviceMark::kStartUpApart)) {
+      text_ += fmt::format("; the first {} of each pod are left out",
+                           SpanText(static_cast<double>(rule_.startup_ms) / (24 * 3600 * 1000.0)));
+    }
+    if (advice_.Has(AdviceMark::kPageCacheOut)) text_ += "; page cache is left out";
     if (advice_.Has(AdviceMark::kNoUpperBound)) text_ += "; too little is known for an upper bound";
   }
 
@@ -202,6 +218,12 @@ std::string_view ToString(AdviceMark mark) {
     case AdviceMark::kSharedEqually: return "shared_equally";
     case AdviceMark::kOnlyKills: return "only_kills";
     case AdviceMark::kNoOriginal: return "no_original";
+    case AdviceMark::kThrottled: return "throttled";
+    case AdviceMark::kStartUpApart: return "start_up_apart";
+    case AdviceMark::kPerRun: return "per_run";
+    case AdviceMark::kPageCacheOut: return "page_cache_out";
+    case AdviceMark::kNodeCap: return "node_cap";
+    case AdviceMark::kPlateau: return "plateau";
   }
   return "unknown";
 }

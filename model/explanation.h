@@ -16,7 +16,8 @@ namespace tidemark {
 /// One step from usage to request, in the order in which they are taken.
 struct ExplanationStep {
   /// "percentile", "kills", "margin", "expansion", "pod_minimum", "floor", "ceiling", "rounding",
-  /// "static_ratio", "split"; the same for every profile.
+  /// "static_ratio", "split", and what docs/recommendations.md names beside them; the same for
+  /// every profile.
   std::string_view name;
   double value = 0;      ///< after the step, in the resource's unit
   bool changed = false;  ///< whether it did anything
@@ -52,9 +53,23 @@ struct ExplainedKill {
   int64_t holds_until_ms = 0;     ///< equal to time_ms: it is one more peak and nothing else
 };
 
+/// The tail behind the high-water marks.
+struct ExplainedHighWater {
+  double threshold = 0;
+  uint64_t observations = 0;  ///< minutes in the window
+  uint64_t excesses = 0;      ///< of them above the threshold
+  uint64_t clusters = 0;      ///< separate peaks among those
+  std::string_view method;    ///< "moments", "pwm", "mle", or "none" when nothing was fitted
+  double shape = 0;           ///< above 0: heavy; below: bounded
+  double scale = 0;
+  std::optional<double> end_point;  ///< what the tail never passes, where it is bounded
+  std::string note;                 ///< why nothing was fitted, or what to mind; may be empty
+};
+
 struct ResourceExplanation {
   ResourceAdvice advice;
   ExplainedHistogram histogram;
+  std::optional<ExplainedHighWater> high_water;
   std::vector<ExplainedKill> kills;  ///< newest first, at most 16
   std::vector<ExplanationStep> steps;
 };

@@ -112,6 +112,25 @@ std::string_view ToString(WeightRule rule) {
   return "unknown";
 }
 
+std::string_view ToString(Basis basis) {
+  switch (basis) {
+    case Basis::kPercentile: return "percentile";
+    case Basis::kHighWater: return "high_water";
+    case Basis::kAdaptive: return "adaptive";
+  }
+  return "unknown";
+}
+
+std::string_view ToString(TailMethod method) {
+  switch (method) {
+    case TailMethod::kAuto: return "auto";
+    case TailMethod::kMoments: return "moments";
+    case TailMethod::kPwm: return "pwm";
+    case TailMethod::kMle: return "mle";
+  }
+  return "unknown";
+}
+
 std::string_view ToString(PoolMode mode) {
   switch (mode) {
     case PoolMode::kOff: return "off";

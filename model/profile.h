@@ -48,6 +48,21 @@ enum class WeightRule : uint8_t {
   kByRequest,  ///< the request in force, at least the sample weight
 };
 
+/// What a request is worked out from.
+enum class Basis : uint8_t {
+  kPercentile,  ///< the percentile of the decayed histogram
+  kHighWater,   ///< the high-water mark of one risk
+  kAdaptive,    ///< what the hours of the last week say, held to a share of time above the request
+};
+
+/// How the tail above the threshold of a high-water mark is fitted (docs/high-water.md).
+enum class TailMethod : uint8_t {
+  kAuto,     ///< moments, or likelihood where they do not fit
+  kMoments,  ///< mean and variance
+  kPwm,      ///< probability-weighted moments
+  kMle,      ///< constrained maximum likelihood
+};
+
 /// What a pool does (dynamic oversell).
 enum class PoolMode : uint8_t {
   kOff,               ///< nothing is recommended
@@ -89,9 +104,28 @@ struct KillRule {
   friend bool operator==(const KillRule&, const KillRule&) = default;
 };
 
+/// The mark that is the basis, where it is.
+struct HighWaterRule {
+  double risk = 0.001;  ///< the probability that it is passed; in (0, 0.5)
+  TailMethod method = TailMethod::kAuto;
+
+  friend bool operator==(const HighWaterRule&, const HighWaterRule&) = default;
+};
+
+/// The wish that an adaptive request is held to.
+struct AdaptiveRule {
+  /// Of the minutes of a pod, how many may be above the request; in (0, 0.5).
+  double target_exceedance_ratio = 0.04;
+
+  friend bool operator==(const AdaptiveRule&, const AdaptiveRule&) = default;
+};
+
 /// How a request of one resource is worked out. Amounts are in the resource's unit.
 struct ResourceRule {
   bool enabled = true;  ///< false: nothing is recommended for it
+  Basis basis = Basis::kPercentile;
+  HighWaterRule high_water;
+  AdaptiveRule adaptive;
   // Of the histogram, in (0, 1].
   double percentile = 0.9;
   double lower_percentile = 0.5;
@@ -112,6 +146,21 @@ struct ResourceRule {
   double static_ratio = 1;  ///< of the original request, in static pools; (0, 1]
   Correction correction = Correction::kReplace;
   KillRule kills;  ///< memory only
+  // What makes of a minute of usage something else, or takes it out.
+  /// CPU: from this share of throttled periods on a minute counts for more than it could use; 1:
+  /// never.
+  double throttled_from_ratio = 1;
+  /// CPU: minutes of pods younger than this are kept apart; 0: none are.
+  int64_t startup_ms = 0;
+  /// Of Jobs and CronJobs the peak of each run counts, whatever `samples` says.
+  bool peak_per_run = false;
+  bool leave_out_page_cache = false;  ///< memory
+  // What a request is held to beside floor and ceiling.
+  /// No more than the largest node can give.
+  bool node_cap = false;
+  /// Memory: usage that lies at the limit all the time, without kills, does not lift the request
+  /// above that limit.
+  bool plateau_at_limit = false;
 
   friend bool operator==(const ResourceRule&, const ResourceRule&) = default;
 };
@@ -138,12 +187,15 @@ struct Profile {
 Profile PresetProfile(Preset preset);
 
 // As the configuration writes them: tidemark, vpa, oversell; container, workload, namespace, pod;
-// every_minute, peak_per_window; constant, by_request; off, static, dynamic, static_and_dynamic;
-// off, keep_original, replace; applied, shown.
+// every_minute, peak_per_window; constant, by_request; percentile, high_water, adaptive; auto,
+// moments, pwm, mle; off, static, dynamic, static_and_dynamic; off, keep_original, replace;
+// applied, shown.
 std::string_view ToString(Preset preset);
 std::string_view ToString(Level level);
 std::string_view ToString(SampleKind kind);
 std::string_view ToString(WeightRule rule);
+std::string_view ToString(Basis basis);
+std::string_view ToString(TailMethod method);
 std::string_view ToString(PoolMode mode);
 std::string_view ToString(Correction correction);
 std::string_view ToString(Effect effect);

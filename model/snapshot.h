@@ -20,7 +20,7 @@ namespace tidemark {
 
 /// What else than percentile, margin and expansion made a recommendation what it is. Bits of
 /// ResourceAdvice::marks.
-enum class AdviceMark : uint16_t {
+enum class AdviceMark : uint32_t {
   kKills = 1 << 0,         ///< kills for memory lifted the model value
   kPodMinimum = 1 << 1,    ///< the container's share of the pod's minimum was higher
   kFloor = 1 << 2,         ///< the floor was higher
@@ -33,13 +33,34 @@ enum class AdviceMark : uint16_t {
   kSharedEqually = 1 << 9,    ///< a pod's sum, split equally: not all requests are known
   kOnlyKills = 1 << 10,       ///< no usage is known, only kills
   kNoOriginal = 1 << 11,      ///< a static pool, but the original request is not known
+  kThrottled = 1 << 12,       ///< minutes in which the limit held the container back count for more
+  kStartUpApart = 1 << 13,    ///< the first minutes of young pods are left out
+  kPerRun = 1 << 14,          ///< the samples are the peaks of runs
+  kPageCacheOut = 1 << 15,    ///< page cache is left out
+  kNodeCap = 1 << 16,         ///< no node has room for more
+  kPlateau = 1 << 17,         ///< usage lies at the limit and stays there: not lifted above it
 };
+
+/// The level that usage of a pod's container passes with at most this probability in a minute.
+struct HighWaterMark {
+  double risk = 0;
+  double value = 0;
+  bool fitted = false;     ///< by a tail; else by what was seen
+  bool confident = false;  ///< enough separate peaks are behind it
+  bool censored = false;   ///< usage lies at the limit: demand above it is not seen
+};
+
+/// What a workload lives on most.
+enum class WorkloadClass : uint8_t { kUnknown, kCompute, kMemory, kBalanced, kIdle };
+
+/// As the label `class` has it: "unknown", "compute", "memory", "balanced", "idle".
+std::string_view ToString(WorkloadClass workload_class);
 
 /// Advice for one resource of one container. Amounts are per pod, in the resource's unit (cores,
 /// bytes, ratio).
 struct ResourceAdvice {
   Resource resource = Resource::kCpu;
-  uint16_t marks = 0;  ///< of AdviceMark
+  uint32_t marks = 0;  ///< of AdviceMark
   /// Kills for memory that count at present.
   uint32_t kills = 0;
   /// What the histogram says (or kills, where that is more), before margin, expansion and bounds.
@@ -58,10 +79,11 @@ struct ResourceAdvice {
   std::optional<double> reclaimable;
   /// Days of samples behind the advice; 0 without any. Shown only beside a model value.
   double confidence_days = 0;
-  uint64_t samples = 0;  ///< minutes behind it
+  uint64_t samples = 0;                   ///< minutes behind it
+  std::vector<HighWaterMark> high_water;  ///< by falling risk
 
-  bool Has(AdviceMark mark) const { return (marks & static_cast<uint16_t>(mark)) != 0; }
-  void Mark(AdviceMark mark) { marks |= static_cast<uint16_t>(mark); }
+  bool Has(AdviceMark mark) const { return (marks & static_cast<uint32_t>(mark)) != 0; }
+  void Mark(AdviceMark mark) { marks |= static_cast<uint32_t>(mark); }
 };
 
 struct ContainerAdvice {
@@ -78,6 +100,7 @@ struct WorkloadAdvice {
   std::vector<ContainerAdvice> containers;  ///< sorted by name
   uint32_t containers_in_pod = 1;           ///< that share the pod's minimum
   uint32_t containers_known = 0;            ///< also those of which there is no advice
+  WorkloadClass workload_class = WorkloadClass::kUnknown;
 };
 
 /// All workloads of one namespace, sorted by type and name.

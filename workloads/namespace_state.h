@@ -232,6 +232,8 @@ class NamespaceState {
   void Flush(PodContainer& container, Resource resource);
   void GiveOut(PodContainer& container, Resource resource,
                int64_t sum_until_ms = std::numeric_limits<int64_t>::max());
+  static MinuteContext ContextOf(const PodContainer& container, Resource resource,
+                                 const UsageMinute& minute);
   PodContainer& SumContainer(Pod& pod);
   void CloseSum(Pod& pod, Resource resource, int64_t until_ms);
   void GiveSum(Pod& pod, Resource resource);

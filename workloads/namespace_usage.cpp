@@ -18,6 +18,13 @@ int64_t LastUsageMs(const Pod& pod, Resource resource) {
 
 }  // namespace
 
+MinuteContext NamespaceState::ContextOf(const PodContainer& container, Resource resource,
+                                        const UsageMinute& minute) {
+  const auto slot = static_cast<size_t>(resource);
+  const int64_t end_ms = minute.start_ms + kMinuteMs;
+  return {.request = container.request[slot].At(end_ms), .limit = container.limit[slot].At(end_ms)};
+}
+
 /// Closes the last minute of containers that have ended for good.
 void NamespaceState::FlushOverdue() {
   while (!flushes_.empty() && flushes_.begin()->first <= event_time_ms_) {
@@ -70,11 +77,11 @@ void NamespaceState::GiveOut(PodContainer& container, Resource resource, int64_t
   uint64_t given = 0;
   for (const UsageMinute& minute : minutes_) {
     shared.last_usage_ms = std::max(shared.last_usage_ms, minute.start_ms);
-    const std::optional<double> request = container.request[slot].At(minute.start_ms + kMinuteMs);
+    const MinuteContext context = ContextOf(container, resource, minute);
     // A sum that went on without a silent container does not wait for what it brings later.
-    if (is_summed) (*pod.sums)[slot].Add(minute, request);
+    if (is_summed) (*pod.sums)[slot].Add(minute, context.request);
     if (minute.start_ms < shared.past_until_ms) continue;
-    context_.usage.AddUsage(container.container, container.index, resource, minute, request);
+    context_.usage.AddUsage(container.container, container.index, resource, minute, context);
     ++given;
   }
   if (pod.sums) CloseSum(pod, resource, sum_until_ms);
@@ -122,7 +129,7 @@ void NamespaceState::GiveSum(Pod& pod, Resource resource) {
     if (minute.usage.start_ms < shared.past_until_ms) continue;
     shared.BeginsAt(minute.usage.start_ms, resource);
     context_.usage.AddUsage(container.container, container.index, resource, minute.usage,
-                            minute.request);
+                            {.request = minute.request});
   }
 }
 

@@ -96,14 +96,26 @@ struct Kill {
   std::optional<double> requested_bytes;  ///< its memory request in force before
 };
 
+/// What else is known of a minute of usage.
+struct MinuteContext {
+  std::optional<double> request;  ///< of the resource, in force then
+  std::optional<double> limit;
+  /// CPU: of the CFS periods of the minute those in which the container was throttled; 0 where
+  /// nothing tells.
+  double throttled_ratio = 0;
+  /// From the start of the pod to the end of the minute; absent where nothing tells.
+  std::optional<int64_t> pod_age_ms;
+  double page_cache_bytes = 0;  ///< memory: as much of the usage is page cache
+};
+
 /// Where closed minutes and kills go. Implemented by the engine; called on the shard's thread.
 class UsageSink {
  public:
   virtual ~UsageSink() = default;
   /// A minute of usage of container `instance` (of one pod), which counts for `container` (of a
-  /// workload). `request`: of that resource, in force then, where known.
+  /// workload).
   virtual void AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                        UsageMinute minute, std::optional<double> request) = 0;
+                        UsageMinute minute, const MinuteContext& context) = 0;
   /// The container was killed for memory.
   virtual void AddKill(uint32_t container, uint32_t instance, const Kill& kill) {
     static_cast<void>(container);

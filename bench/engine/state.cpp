@@ -160,9 +160,9 @@ class Builder {
     for (int i = 0; i < kMinutes; ++i) {
       const int64_t start_ms = kBegin - (kMinutes - i) * workloads::kMinuteMs;
       shard_.history.AddUsage(container, 0, Resource::kCpu,
-                              {start_ms, 0.2 * std::exp(0.5 * Noise())}, std::nullopt);
+                              {start_ms, 0.2 * std::exp(0.5 * Noise())}, {});
       shard_.history.AddUsage(container, static_cast<uint32_t>(i % kPods), Resource::kMemory,
-                              {start_ms, 4e8 * std::exp(0.2 * Noise())}, std::nullopt);
+                              {start_ms, 4e8 * std::exp(0.2 * Noise())}, {});
     }
   }
 

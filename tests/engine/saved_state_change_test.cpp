@@ -323,8 +323,8 @@ TEST_CASE("a saved history can be merged into another, all of it or nothing", "[
   const auto add = [](NamespaceWorld& world, uint32_t container, int from, int to) {
     for (int i = from; i < to; ++i) {
       const int64_t at = 1'700'000'040'000 + i * workloads::kMinuteMs;
-      world.history.AddUsage(container, 0, Resource::kCpu, {at, 0.01 * (i % 40)}, std::nullopt);
-      world.history.AddUsage(container, 0, Resource::kMemory, {at, 1e8 + 1e7 * i}, std::nullopt);
+      world.history.AddUsage(container, 0, Resource::kCpu, {at, 0.01 * (i % 40)}, {});
+      world.history.AddUsage(container, 0, Resource::kMemory, {at, 1e8 + 1e7 * i}, {});
     }
   };
   const auto saved = [](const NamespaceWorld& world, uint32_t container) {

@@ -277,7 +277,7 @@ TEST_CASE("whatever the advice, there is one deterministic line of text", "[mode
     profile.mode = static_cast<PoolMode>(random() % 4);
     ResourceAdvice advice;
     advice.resource = kAllResources[random() % kResourceCount];
-    advice.marks = static_cast<uint16_t>(random());
+    advice.marks = static_cast<uint32_t>(random());
     advice.kills = static_cast<uint32_t>(random() % 3);
     advice.samples = random() % 3;
     advice.confidence_days = random() % 2 == 0 ? 0 : std::exp(size(random));
@@ -295,11 +295,11 @@ TEST_CASE("whatever the advice, there is one deterministic line of text", "[mode
 
 TEST_CASE("every mark has a name of its own", "[model][advice_text]") {
   std::set<std::string_view> names;
-  uint16_t bits = 0;
+  uint32_t bits = 0;
   for (const AdviceMark mark : kAllAdviceMarks) {
     CHECK(ToString(mark) != "unknown");
     CHECK(names.insert(ToString(mark)).second);
-    bits |= static_cast<uint16_t>(mark);
+    bits |= static_cast<uint32_t>(mark);
   }
   CHECK(bits == (1U << kAllAdviceMarks.size()) - 1);
 }

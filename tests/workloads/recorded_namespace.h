@@ -37,8 +37,8 @@ class RecordingSink final : public workloads::UsageSink {
   };
 
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
-                workloads::UsageMinute minute, std::optional<double> request) override {
-    usage.push_back({names.at(container), instance, resource, minute, request});
+                workloads::UsageMinute minute, const workloads::MinuteContext& context) override {
+    usage.push_back({names.at(container), instance, resource, minute, context.request});
   }
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override {
     kills.push_back({names.at(container), instance, kill});
