@@ -19,6 +19,11 @@ constexpr std::array<std::string_view, 6> kNames = {"vpa", "oversell", "tidemark
 constexpr std::array kPercentiles = {0.5,  0.6,  0.7,   0.75, 0.8,   0.85,  0.9,   0.925, 0.95,
                                      0.97, 0.98, 0.985, 0.99, 0.993, 0.995, 0.997, 0.999};
 
+constexpr std::array kTargets = {0.2,  0.15,  0.1,  0.08,  0.06,  0.05,  0.04,  0.03, 0.025,
+                                 0.02, 0.015, 0.01, 0.007, 0.005, 0.003, 0.002, 0.001};
+constexpr std::array kRisks = {0.2,   0.1,   0.05,   0.02,   0.01,  0.005,
+                               0.002, 0.001, 0.0005, 0.0002, 0.0001};
+
 /// Steps of an eighth, from a third to 22 times: 2^(k/6).
 const std::array<double, 37>& Factors() {
   static const std::array<double, 37> kFactors = [] {
@@ -40,14 +45,29 @@ ProfileSetPtr OnlyPreset(Preset preset, bool as_published) {
   return std::make_shared<const ProfileSet>(std::vector<Profile>(), std::move(profile));
 }
 
-ProfileSetPtr WithCpuPercentile(const ProfileSet& profiles, double percentile) {
-  const auto turn = [percentile](Profile& profile) {
-    profile.rule(Resource::kCpu).percentile = percentile;
-  };
+Knob KnobOf(Basis basis) {
+  switch (basis) {
+    case Basis::kPercentile: break;
+    case Basis::kAdaptive: return Knob::kTarget;
+    case Basis::kHighWater: return Knob::kRisk;
+  }
+  return Knob::kPercentile;
+}
+
+void Turn(Knob knob, double setting, ResourceRule& rule) {
+  switch (knob) {
+    case Knob::kPercentile: rule.percentile = setting; break;
+    case Knob::kTarget: rule.adaptive.target_exceedance_ratio = setting; break;
+    case Knob::kRisk: rule.high_water.risk = setting; break;
+    case Knob::kFactor: break;
+  }
+}
+
+ProfileSetPtr WithCpuKnob(const ProfileSet& profiles, Knob knob, double setting) {
   std::vector<Profile> turned = profiles.profiles();
-  std::ranges::for_each(turned, turn);
+  for (Profile& profile : turned) Turn(knob, setting, profile.rule(Resource::kCpu));
   Profile fallback = profiles.fallback();
-  turn(fallback);
+  Turn(knob, setting, fallback.rule(Resource::kCpu));
   return std::make_shared<const ProfileSet>(std::move(turned), std::move(fallback));
 }
 
@@ -107,33 +127,43 @@ Result<std::vector<ReplayPreset>> ParsePresets(std::string_view text, const Prof
 std::string_view ToString(Knob knob) {
   switch (knob) {
     case Knob::kPercentile: return "percentile";
+    case Knob::kTarget: return "target";
+    case Knob::kRisk: return "risk";
     case Knob::kFactor: return "factor";
   }
   return "unknown";
 }
 
 Knob KnobOf(const ReplayPreset& preset, Resource resource) {
-  return resource == Resource::kCpu && preset.kind != PolicyKind::kMax ? Knob::kPercentile
-                                                                       : Knob::kFactor;
+  if (resource != Resource::kCpu || preset.kind == PolicyKind::kMax) return Knob::kFactor;
+  if (preset.kind == PolicyKind::kKrr) return Knob::kPercentile;
+  const Basis basis = preset.profiles->fallback().rule(resource).basis;
+  const bool alike = std::ranges::all_of(preset.profiles->profiles(), [&](const Profile& profile) {
+    return profile.rule(resource).basis == basis;
+  });
+  return alike ? KnobOf(basis) : Knob::kFactor;
 }
 
 std::span<const double> SettingsOf(Knob knob) {
   switch (knob) {
     case Knob::kPercentile: return kPercentiles;
+    case Knob::kTarget: return kTargets;
+    case Knob::kRisk: return kRisks;
     case Knob::kFactor: break;
   }
   return Factors();
 }
 
 std::unique_ptr<Policy> MakePolicy(const ReplayPreset& preset, const Trace& trace,
-                                   std::optional<double> cpu_percentile) {
+                                   std::optional<double> cpu_setting) {
   switch (preset.kind) {
-    case PolicyKind::kKrr: return MakeKrrPolicy(cpu_percentile.value_or(kKrrCpuPercentile));
+    case PolicyKind::kKrr: return MakeKrrPolicy(cpu_setting.value_or(kKrrCpuPercentile));
     case PolicyKind::kMax: return MakeMaxPolicy();
     case PolicyKind::kProfiles: break;
   }
   return MakeProfilePolicy(
-      cpu_percentile ? WithCpuPercentile(*preset.profiles, *cpu_percentile) : preset.profiles,
+      cpu_setting ? WithCpuKnob(*preset.profiles, KnobOf(preset, Resource::kCpu), *cpu_setting)
+                  : preset.profiles,
       preset.rounding, trace);
 }
 

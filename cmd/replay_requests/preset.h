@@ -38,17 +38,21 @@ Result<std::vector<ReplayPreset>> ParsePresets(std::string_view text, const Prof
 /// What is turned to make a preset more or less careful.
 enum class Knob : uint8_t {
   kPercentile,
+  kTarget,  ///< the share of time above the request that an adaptive one is held to
+  kRisk,    ///< of a high-water mark
   kFactor,  ///< of everything that it says
 };
 std::string_view ToString(Knob knob);
 
-/// The preset's own: of CPU the percentile where it has one; of memory a factor.
+/// The preset's own: of CPU what its basis has, a factor where its profiles have several; of memory
+/// a factor.
 Knob KnobOf(const ReplayPreset& preset, Resource resource);
 /// Settings from careless to careful.
 std::span<const double> SettingsOf(Knob knob);
 
-/// One replay of one trace. `cpu_percentile`: instead of the preset's own.
+/// One replay of one trace. `cpu_setting`: of its knob for CPU, unless that is a factor, instead of
+/// the preset's own.
 std::unique_ptr<Policy> MakePolicy(const ReplayPreset& preset, const Trace& trace,
-                                   std::optional<double> cpu_percentile = std::nullopt);
+                                   std::optional<double> cpu_setting = std::nullopt);
 
 }  // namespace tidemark::replay_requests

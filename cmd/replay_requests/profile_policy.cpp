@@ -44,13 +44,15 @@ class ProfilePolicy final : public Policy {
     const auto pods = static_cast<uint32_t>(trace.pods.size());
     for (uint32_t p = 0; p < pods; ++p) {
       for (size_t r = 0; r < kReplayed.size(); ++r) {
+        workloads::MinuteContext context;
+        context.request = trace.original[r];
         workloads::UsageMinute minute = ends_now;
         minute.usage = trace.pods[p].samples[r][step];
         if (!IsThere(minute.usage)) continue;
-        history_.AddUsage(kContainer, p, kReplayed[r], minute, trace.original[r]);
+        history_.AddUsage(kContainer, p, kReplayed[r], minute, context);
         // Of a pod with one container the sum is the same again.
         if (sums_) {
-          history_.AddUsage(kPodSum, pods + p, kReplayed[r], minute, trace.original[r]);
+          history_.AddUsage(kPodSum, pods + p, kReplayed[r], minute, context);
         }
       }
     }
