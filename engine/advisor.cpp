@@ -40,7 +40,8 @@ int64_t ToMs(estimators::Time time) {
 
 /// Adds what another reading holds to one of the same rule; of another rule it cannot be added and
 /// stands beside it.
-void AddReading(UsageTrack::Reading&& from, std::vector<UsageTrack::Reading>& to) {
+void AddReading(UsageTrack::Reading&& from, const ResourceRule& rule,
+                std::vector<UsageTrack::Reading>& to) {
   // Without a minute it can still hold the peaks of kills.
   if (from.minutes.Count() == 0 && from.histogram().TotalWeight() == 0) return;
   for (UsageTrack::Reading& sum : to) {
@@ -48,10 +49,18 @@ void AddReading(UsageTrack::Reading&& from, std::vector<UsageTrack::Reading>& to
     estimators::DecayingHistogram copy = from.histogram();
     if (!sum.merged->Merge(copy)) continue;
     sum.minutes.Merge(from.minutes);
+    if (from.hours == nullptr) return;
+    if (sum.merged_hours == nullptr) sum.merged_hours = std::make_shared<HoursTrack>();
+    sum.merged_hours->Merge(*from.hours, rule);
+    sum.hours = sum.merged_hours.get();
     return;
   }
   if (!from.merged) from.merged = *from.one;
   from.one = nullptr;
+  if (from.hours != nullptr) {
+    from.merged_hours = std::make_shared<HoursTrack>(*from.hours);
+    from.hours = from.merged_hours.get();
+  }
   to.push_back(std::move(from));
 }
 
@@ -127,8 +136,12 @@ ExplainedHistogram Explained(const UsageTrack::Reading& reading) {
 }  // namespace
 
 Advisor::Advisor(RequestHistory& history, std::span<const WorkloadView> views,
-                 int64_t event_time_ms, EngineCounters& counters)
-    : history_(history), views_(views), event_time_ms_(event_time_ms), counters_(counters) {}
+                 int64_t event_time_ms, const NodeSize& largest_node, EngineCounters& counters)
+    : history_(history),
+      views_(views),
+      event_time_ms_(event_time_ms),
+      largest_node_(largest_node),
+      counters_(counters) {}
 
 /// The group that a container is read with; none where it is read alone.
 std::optional<Advisor::Group> Advisor::GroupOf(size_t view, const Profile& profile) {
@@ -177,7 +190,7 @@ const UsageTrack::Reading* Advisor::ReadGroup(const Group& group, Resource resou
       for (const ContainerView& container : views_[v].containers) {
         if (history_.ProfileOf(container.container) != group.second) continue;
         const UsageTrack* const track = history_.TrackOf(container.container, resource);
-        if (track != nullptr) AddReading(track->Read(), sums);
+        if (track != nullptr) AddReading(track->Read(), group.second->rule(resource), sums);
       }
     }
     // For some time after a change of the rule there are several: who knows most answers, so that
@@ -198,6 +211,7 @@ bool Advisor::Read(size_t view, const ContainerView& container, Resource resourc
     reading.minutes = shared->minutes;
     reading.is_earlier = shared->is_earlier;
     reading.one = &shared->histogram();
+    reading.hours = shared->hours;
     return true;
   }
   const UsageTrack* const track = history_.TrackOf(container.container, resource);
@@ -294,6 +308,13 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
     }
   }
   ReadHighWater(view, container, resource, out);
+  inputs.limit = container.limit[static_cast<size_t>(resource)];
+  inputs.signs = history_.SignsOf(container.container);
+  inputs.is_job = history_.IsJob(container.container);
+  inputs.event_time_ms = event_time_ms_;
+  if (static_cast<size_t>(resource) < largest_node_.size()) {
+    inputs.node = largest_node_[static_cast<size_t>(resource)];
+  }
   const KillLog* const kills =
       resource == Resource::kMemory ? history_.KillsOf(container.container) : nullptr;
   if (kills != nullptr && !profile.strict) {

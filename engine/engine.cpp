@@ -276,7 +276,18 @@ class Engine::Core {
       for (const AgeingRecord& due : page.due) any = Age(due) || any;
     }
     if (any) pages = OnEveryShard<ShardPage>(publish);
-    return pages;
+    auto nodes = std::make_shared<NodeSizes>();
+    for (const ShardPage& page : pages) {
+      for (const auto& [cluster, size] : page.nodes) RaiseSize(size, (*nodes)[cluster]);
+    }
+    if (*nodes == *nodes_) return pages;
+    // Rare: what is shown so far was held to other nodes.
+    nodes_ = std::move(nodes);
+    OnEveryShard<bool>([this](Shard& shard) {
+      shard.SetNodes(nodes_);
+      return true;
+    });
+    return OnEveryShard<ShardPage>(publish);
   }
 
   bool Age(const AgeingRecord& due) {
@@ -410,6 +421,7 @@ class Engine::Core {
   std::vector<std::unique_ptr<Shard>> shards_;
   std::unique_ptr<Checkpointer> checkpointer_;
 
+  std::shared_ptr<const NodeSizes> nodes_ = std::make_shared<NodeSizes>();  // of the last tick
   mutable std::mutex snapshot_mutex_;
   std::shared_ptr<const Snapshot> snapshot_;
   std::mutex tick_mutex_;

@@ -27,6 +27,27 @@ ResourceRule BaseRule(Resource resource) {
   return rule;
 }
 
+/// What docs/recommendations.md tells of the default preset.
+void MakeTidemark(Profile& profile) {
+  for (const Resource resource : kAllResources) {
+    ResourceRule& rule = profile.rule(resource);
+    rule.basis = Basis::kAdaptive;
+    rule.margin_ratio = 0;
+    // VPA's first bucket makes every tiny container one of 10 millicores or 10 MB.
+    rule.buckets.first = CountsPeaks(resource) ? kMiB : 0.001;
+    rule.peak_per_run = true;
+  }
+  ResourceRule& cpu = profile.rule(Resource::kCpu);
+  cpu.floor = 0.002;  // the least share of CPU that the kernel knows: cpu.shares is 2 or more
+  cpu.throttled_from_ratio = 0.25;
+  cpu.startup_ms = 5 * 60 * 1000;  // the HPA's cpu-initialization-period
+  cpu.node_cap = true;
+  ResourceRule& memory = profile.rule(Resource::kMemory);
+  memory.floor = 16 * kMiB;  // with less a container runtime may fail to start a process at all
+  memory.node_cap = true;
+  memory.plateau_at_limit = true;
+}
+
 void SetMinimum(Profile& profile, double cores, double bytes) {
   profile.rule(Resource::kCpu).pod_minimum = cores;
   profile.rule(Resource::kMemory).pod_minimum = bytes;
@@ -70,7 +91,7 @@ Profile PresetProfile(Preset preset) {
   profile.preset = preset;
   for (const Resource resource : kAllResources) profile.rule(resource) = BaseRule(resource);
   switch (preset) {
-    case Preset::kTidemark: SetMinimum(profile, 0.01, 16 * kMiB); break;
+    case Preset::kTidemark: MakeTidemark(profile); break;
     case Preset::kVpa: SetMinimum(profile, 0.025, 250 * kMiB); break;
     case Preset::kOversell: MakeOversell(profile); break;
   }
