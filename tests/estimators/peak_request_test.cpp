@@ -151,7 +151,8 @@ TEST_CASE("a larger safety factor asks for more", "[estimators][peak]") {
 
 TEST_CASE("daily maxima are told by days back", "[estimators][peak]") {
   PeakRequest request;
-  for (int hour = 0; hour < 7 * 24; ++hour) Feed(request, hour, hour + 1, (100 + hour / 24) * kMiB);
+  for (int hour = 0; hour < 7 * 24; ++hour)
+    Feed(request, hour, hour + 1, (100 + DayOfHour(hour)) * kMiB);
   for (int day = 0; day < 7; ++day) {
     CHECK(request.DailyMaximum(day) == Approx((106 - day) * kMiB).epsilon(0.001));
   }
