@@ -18,6 +18,7 @@ constexpr uint8_t kByRequestBit = 2;
 constexpr uint8_t kStrictBit = 4;
 constexpr uint8_t kKindBits = kPeaksBit | kByRequestBit | kStrictBit;
 constexpr uint8_t kEarlierBit = 8;
+constexpr uint8_t kHoursBit = 32;
 constexpr uint8_t kHighWaterBit = 16;
 
 constexpr int kMaxBuckets = 1000;
@@ -25,11 +26,6 @@ constexpr int kMaxBuckets = 1000;
 constexpr size_t kMaxLabelSets = 500;
 constexpr BucketLayout kFirstCores{.first = 0.01, .ratio = 1.05, .max = 1000};
 constexpr BucketLayout kFirstBytes{.first = 1e7, .ratio = 1.05, .max = 1e12};
-
-SamplingKind KindOf(const Profile& profile, Resource resource) {
-  const ResourceRule& rule = profile.rule(resource);
-  return {.samples = rule.samples, .weight = rule.weight, .strict = profile.strict};
-}
 
 std::chrono::nanoseconds HalfLifeOf(const ResourceRule& rule) {
   return std::chrono::milliseconds(rule.half_life_ms);
@@ -76,6 +72,14 @@ Result<void> MergeHistory(History& into, History& from) {
 
 }  // namespace
 
+SamplingKind SamplingKind::Of(const Profile& profile, Resource resource, bool is_job) {
+  const ResourceRule& rule = profile.rule(resource);
+  const bool by_run = is_job && rule.peak_per_run;
+  return {.samples = by_run ? SampleKind::kPeakPerWindow : rule.samples,
+          .weight = rule.weight,
+          .strict = profile.strict};
+}
+
 estimators::FitChoice FitChoiceOf(TailMethod method) {
   switch (method) {
     case TailMethod::kAuto: break;
@@ -89,11 +93,11 @@ estimators::FitChoice FitChoiceOf(TailMethod method) {
 UsageTrack::UsageTrack(SamplingKind kind, BucketLayout layout, History own)
     : kind_(kind), layout_(layout), own_(std::move(own)) {}
 
-UsageTrack::UsageTrack(const Profile& profile, Resource resource, LayoutPool& layouts)
-    : UsageTrack(KindOf(profile, resource), profile.rule(resource).buckets,
+UsageTrack::UsageTrack(const Profile& profile, Resource resource, SamplingKind kind,
+                       LayoutPool& layouts)
+    : UsageTrack(kind, profile.rule(resource).buckets,
                  {DecayingHistogram(layouts.Of(profile.rule(resource).buckets),
-                                    HalfLifeOf(profile.rule(resource)),
-                                    PrecisionOf(KindOf(profile, resource))),
+                                    HalfLifeOf(profile.rule(resource)), PrecisionOf(kind)),
                   {}}) {}
 
 History UsageTrack::Empty() const {
@@ -119,9 +123,14 @@ void UsageTrack::MakeEarlier() {
   by_labels_.clear();
 }
 
-void UsageTrack::Adapt(const Profile& profile, Resource resource, LayoutPool& layouts) {
+void UsageTrack::CountHour(estimators::Time start, double usage, const ResourceRule& rule) {
+  if (rule.basis == Basis::kAdaptive) hours_.Add(rule.samples, start, usage, rule);
+}
+
+void UsageTrack::Adapt(const Profile& profile, Resource resource, SamplingKind kind,
+                       LayoutPool& layouts) {
   const ResourceRule& rule = profile.rule(resource);
-  const SamplingKind kind = KindOf(profile, resource);
+  if (rule.basis != Basis::kAdaptive) hours_.Clear();
   if (kind != kind_ && earlier_ != nullptr && earlier_->kind_ == kind) {
     // Back to the rule before, whose history stands: what came meanwhile was of another kind.
     auto before = std::move(earlier_);
@@ -201,9 +210,11 @@ UsageTrack::Reading UsageTrack::Read() const {
   if (earlier_ != nullptr) {
     Reading reading = earlier_->Read();
     reading.is_earlier = true;
+    if (!hours_.IsEmpty()) reading.hours = &hours_;
     return reading;
   }
   Reading reading;
+  if (!hours_.IsEmpty()) reading.hours = &hours_;
   if (by_labels_.empty()) {
     reading.one = &own_.histogram;
     reading.minutes = own_.minutes;
@@ -245,8 +256,10 @@ Result<void> UsageTrack::CanMerge(const UsageTrack& from) const {
               "saved history: its weights are too large to be added to those that are there");
 }
 
-Result<void> UsageTrack::Merge(UsageTrack& from) {
+Result<void> UsageTrack::Merge(UsageTrack& from, const ResourceRule& rule) {
   if (auto good = CanMerge(from); !good) return good;
+  hours_.Merge(from.hours_, rule);
+  from.hours_.Clear();
   high_water_.Merge(from.high_water_);
   from.high_water_ = {};
   if (!IsAlike(from)) {
@@ -291,6 +304,7 @@ size_t UsageTrack::MemoryBytes() const {
     bytes += sizeof(labels) + sizeof(history) + sizeof(History) + history->histogram.MemoryBytes() -
              sizeof(history->histogram);
   }
+  bytes += hours_.MemoryBytes() - sizeof(hours_);
   bytes += high_water_.MemoryBytes() - sizeof(high_water_);
   return bytes + (earlier_ == nullptr ? 0 : earlier_->MemoryBytes());
 }
@@ -301,6 +315,7 @@ void UsageTrack::Save(ByteWriter& out) const {
   if (kind_.weight == WeightRule::kByRequest) bits |= kByRequestBit;
   if (kind_.strict) bits |= kStrictBit;
   if (earlier_ != nullptr) bits |= kEarlierBit;
+  if (!hours_.IsEmpty()) bits |= kHoursBit;
   if (!high_water_.IsEmpty()) bits |= kHighWaterBit;
   out.Byte(bits);
   out.Double(layout_.first);
@@ -314,12 +329,13 @@ void UsageTrack::Save(ByteWriter& out) const {
       SaveHistory(*history, out);
     }
   }
+  if (!hours_.IsEmpty()) hours_.Save(out);
   if (!high_water_.IsEmpty()) high_water_.Save(out);
   if (earlier_ != nullptr) earlier_->Save(out);
 }
 
 Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts) {
-  return Restore(in, layouts, kEarlierBit | kHighWaterBit);
+  return Restore(in, layouts, kEarlierBit | kHoursBit | kHighWaterBit);
 }
 
 /// `allowed`: the bits of the kind that may be set.
@@ -354,6 +370,11 @@ Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts, uint
       if (!history) return tl::unexpected(std::move(history.error()));
       track.by_labels_.emplace_back(labels, std::make_unique<History>(std::move(*history)));
     }
+  }
+  if ((bits & kHoursBit) != 0) {
+    auto hours = HoursTrack::Restore(in);
+    if (!hours) return tl::unexpected(std::move(hours.error()));
+    track.hours_ = std::move(*hours);
   }
   if ((bits & kHighWaterBit) != 0) {
     auto high_water = estimators::HighWaterTrack::Restore(in);

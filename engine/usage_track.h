@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/hours_track.h"
 #include "engine/layout_pool.h"
 #include "estimators/confidence.h"
 #include "estimators/decaying_histogram.h"
@@ -40,6 +41,9 @@ struct SamplingKind {
   WeightRule weight = WeightRule::kConstant;
   bool strict = false;
 
+  /// `is_job`: of a Job or CronJob, whose runs may count by their peaks.
+  static SamplingKind Of(const Profile& profile, Resource resource, bool is_job);
+
   friend bool operator==(const SamplingKind&, const SamplingKind&) = default;
 };
 
@@ -52,10 +56,14 @@ class UsageTrack {
   /// How long the samples of a fresh track must span before it answers.
   static constexpr auto kFreshAfter = std::chrono::hours(24);
 
-  UsageTrack(const Profile& profile, Resource resource, LayoutPool& layouts);
+  UsageTrack(const Profile& profile, Resource resource, SamplingKind kind, LayoutPool& layouts);
 
-  /// The profile has become this one.
-  void Adapt(const Profile& profile, Resource resource, LayoutPool& layouts);
+  /// The profile has become this one, or the samples are made in this way from now on.
+  void Adapt(const Profile& profile, Resource resource, SamplingKind kind, LayoutPool& layouts);
+
+  /// A minute of any pod, for what the hours say; nothing where the rule does not ask for it.
+  void CountHour(estimators::Time start, double usage, const ResourceRule& rule);
+  const HoursTrack& hours() const { return hours_; }
 
   /// Where samples of a pod with these labels go.
   History& For(uint64_t labels);
@@ -73,7 +81,9 @@ class UsageTrack {
   /// What answers: one history, or the merged copy of several.
   struct Reading {
     estimators::SampleSpan minutes;
-    bool is_earlier = false;  ///< of the rule before
+    bool is_earlier = false;                   ///< of the rule before
+    const HoursTrack* hours = nullptr;         ///< of the present rule; null: it asks for none
+    std::shared_ptr<HoursTrack> merged_hours;  ///< what `hours` points to, of several
     const estimators::DecayingHistogram* one = nullptr;
     std::optional<estimators::DecayingHistogram> merged;
 
@@ -85,7 +95,7 @@ class UsageTrack {
   /// Takes over what another track learnt that is adapted to the same profile; of another kind of
   /// samples only when nothing is here. kInvalidArgument and nothing changed when it cannot be
   /// added up.
-  Result<void> Merge(UsageTrack& from);
+  Result<void> Merge(UsageTrack& from, const ResourceRule& rule);
   /// Whether Merge would.
   Result<void> CanMerge(const UsageTrack& from) const;
 
@@ -123,7 +133,8 @@ class UsageTrack {
   std::optional<BucketLayout> layout_before_;  // since the start
   History own_;                                // strict: what a checkpoint brought
   std::vector<std::pair<uint64_t, std::unique_ptr<History>>> by_labels_;  // strict, sorted
-  std::unique_ptr<UsageTrack> earlier_;                                   // its marks are here
+  std::unique_ptr<UsageTrack> earlier_;  // its hours and marks are here
+  HoursTrack hours_;
   estimators::HighWaterTrack high_water_;
 };
 

@@ -139,6 +139,11 @@ class UsageSink {
     static_cast<void>(container);
     return false;
   }
+  /// Whether the container's page cache is to be told with its usage of memory.
+  virtual bool LeavesOutPageCache(uint32_t container) const {
+    static_cast<void>(container);
+    return false;
+  }
   /// The pod of this container has these labels (a hash of all of them; 0: not known). VPA keeps
   /// samples apart by them.
   virtual void SetLabelSet(uint32_t instance, uint64_t labels) {
