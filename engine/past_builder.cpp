@@ -12,9 +12,9 @@
 namespace tidemark::engine {
 namespace {
 
-/// What a series and the histograms of a container take, about.
+/// What a series, and the histograms and high-water marks of a container, take, about.
 constexpr uint64_t kBytesPerSeries = 500;
-constexpr uint64_t kBytesPerContainer = 3000;
+constexpr uint64_t kBytesPerContainer = 6000;
 
 }  // namespace
 

@@ -91,6 +91,9 @@ ResourceRule RandomRule(std::mt19937_64& random, Resource resource) {
   const double finest = bytes ? 1 : 0.001;
   ResourceRule rule;
   rule.enabled = Coin(random);
+  rule.basis = Coin(random) ? Basis::kPercentile : Basis::kHighWater;
+  rule.high_water.risk = 0.5 - Positive(random, 0.49);
+  rule.high_water.method = static_cast<TailMethod>(Between(random, 0, 3));
   rule.percentile = Positive(random, 1);
   rule.lower_percentile = Positive(random, rule.percentile);
   rule.upper_percentile = Coin(random) ? 1 : rule.percentile;
