@@ -22,6 +22,8 @@
 #include "cmd/loadgen_flags.h"
 #include "cmd/recommend_command.h"
 #include "cmd/recommend_flags.h"
+#include "cmd/replay_command.h"
+#include "cmd/replay_flags.h"
 #include "cmd/storage_command.h"
 #include "cmd/text.h"
 
@@ -43,6 +45,7 @@ constexpr std::array kCommands = {
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},
     Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
     Command{"recommend", RecommendSpec, RunRecommendCommand},
+    Command{"replay", ReplaySpec, RunReplayCommand},
     Command{"storage", StorageSpec, RunStorageCommand},
 };
 
