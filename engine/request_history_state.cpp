@@ -13,6 +13,7 @@ namespace {
 constexpr uint8_t kAllPresent = (1U << kResourceCount) - 1;
 constexpr uint8_t kFormatMark = 0x52;
 constexpr uint8_t kHasKills = 0x10;
+constexpr uint8_t kHasSigns = 0x20;
 constexpr uint8_t kHasSample = 0x10;
 constexpr uint8_t kHasLabels = 0x20;
 constexpr int kFirstFormat = 1;
@@ -56,8 +57,10 @@ Result<Head> ReadHead(ByteReader& in, uint8_t allowed) {
 void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
   const Container* const found =
       container < containers_.size() ? containers_[container].get() : nullptr;
-  const auto bits = static_cast<uint8_t>(
-      found == nullptr ? 0 : Present(found->tracks) | (found->kills ? kHasKills : 0));
+  const auto bits = static_cast<uint8_t>(found == nullptr ? 0
+                                                          : Present(found->tracks) |
+                                                                (found->kills ? kHasKills : 0) |
+                                                                (found->signs ? kHasSigns : 0));
   if (bits == 0) {  // nothing is written as the first format wrote it
     out.Byte(0);
     return;
@@ -69,11 +72,11 @@ void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
     if (track) track->Save(out);
   }
   if (known.kills) known.kills->Save(out);
+  if (known.signs) known.signs->Save(out);
 }
 
 void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
-  const Instance* const found =
-      instance < instances_.size() ? instances_[instance].get() : nullptr;
+  const Instance* const found = instance < instances_.size() ? instances_[instance].get() : nullptr;
   uint8_t bits = 0;
   if (found != nullptr) {
     bits = Present(found->windows);
@@ -95,11 +98,13 @@ void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
 }
 
 Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
-                                                                const Profile& profile) {
-  const auto head = ReadHead(in, kHasKills);
+                                                                const Profile& profile,
+                                                                bool is_job) {
+  const auto head = ReadHead(in, kHasKills | kHasSigns);
   if (!head) return tl::unexpected(head.error());
   Container read;
   read.profile = &profile;
+  read.is_job = is_job;
   for (const Resource resource : kAllResources) {
     const auto slot = static_cast<size_t>(resource);
     if (!head->Has(slot)) continue;
@@ -107,7 +112,7 @@ Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
                      ? UsageTrack::RestoreFirstFormat(in, resource, layouts_)
                      : UsageTrack::Restore(in, layouts_);
     if (!track) return tl::unexpected(std::move(track.error()));
-    track->Adapt(profile, resource, layouts_);
+    track->Adapt(profile, resource, SamplingKind::Of(profile, resource, is_job), layouts_);
     read.tracks[slot] = std::make_unique<UsageTrack>(std::move(*track));
   }
   if ((head->bits & kHasKills) != 0) {
@@ -115,13 +120,18 @@ Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
     if (!kills) return tl::unexpected(std::move(kills.error()));
     read.kills = std::make_unique<KillLog>(std::move(*kills));
   }
+  if ((head->bits & kHasSigns) != 0) {
+    auto signs = UsageSigns::Restore(in);
+    if (!signs) return tl::unexpected(std::move(signs.error()));
+    read.signs = std::make_unique<UsageSigns>(*signs);
+  }
   return read;
 }
 
 Result<void> RequestHistory::RestoreContainer(uint32_t container, ByteReader& in) {
-  auto read = ReadContainer(in, *ProfileOf(container));
+  auto read = ReadContainer(in, *ProfileOf(container), IsJob(container));
   if (!read) return tl::unexpected(std::move(read.error()));
-  if (Present(read->tracks) == 0 && !read->kills) return {};
+  if (Present(read->tracks) == 0 && !read->kills && !read->signs) return {};
   At(container) = std::move(*read);
   return {};
 }
@@ -151,7 +161,7 @@ Result<void> RequestHistory::RestoreInstance(uint32_t instance, ByteReader& in) 
 }
 
 Result<void> RequestHistory::MergeSaved(uint32_t container, ByteReader& in) {
-  auto added = ReadContainer(in, *ProfileOf(container));
+  auto added = ReadContainer(in, *ProfileOf(container), IsJob(container));
   if (!added) return tl::unexpected(std::move(added.error()));
   Container& kept = At(container);
   // Merging stops at the first pair that cannot be added up: all are looked at before.
