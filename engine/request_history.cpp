@@ -280,9 +280,20 @@ void RequestHistory::Collect(uint32_t container, int64_t event_time_ms) {
   for (const auto& track : known.tracks) {
     if (track) track->Collect(before);
   }
+  CloseHours(container, estimators::Time(std::chrono::milliseconds(event_time_ms)));
   if (!known.kills) return;
   known.kills->Expire(event_time_ms, known.profile->rule(Resource::kMemory).kills.hold_ms);
   if (known.kills->empty()) known.kills.reset();
+  known.changed = true;
+}
+
+void RequestHistory::CloseHours(uint32_t container, estimators::Time time) {
+  if (container >= containers_.size() || !containers_[container]) return;
+  Container& known = *containers_[container];
+  for (const Resource resource : kAllResources) {
+    const auto& track = known.tracks[static_cast<size_t>(resource)];
+    if (track) track->CloseHour(time, known.profile->rule(resource));
+  }
   known.changed = true;
 }
 

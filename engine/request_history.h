@@ -43,6 +43,8 @@ class RequestHistory final : public workloads::UsageSink {
   void RemoveContainer(uint32_t container) override;
   void RemoveInstance(uint32_t instance) override;
   void Collect(uint32_t container, int64_t event_time_ms) override;
+  /// Time has come to here, though no sample of the container says so yet.
+  void CloseHours(uint32_t container, estimators::Time time);
 
   // Every bit of it survives. What was saved by another rule than that of the container's profile
   // goes on with the present one, as when a profile is changed while the daemon runs.

@@ -22,6 +22,7 @@
 #include "engine/batch_pool.h"
 #include "engine/journal_record.h"
 #include "engine/namespace_directory.h"
+#include "engine/node_sizes.h"
 #include "engine/options.h"
 #include "engine/request_history.h"
 #include "model/counters.h"

@@ -119,6 +119,8 @@ struct AdaptiveRule {
   double target_exceedance_ratio = 0.04;
   /// Of what is not (peaks count): multiplies what the highest hours needed; from 1 to 10.
   double safety_factor = 1.1;
+  /// Of the same: never below the worst pod's maximum of seven days.
+  bool keeps_week_maximum = true;
   /// Whether pods take a new request while they run. Where they have to be restarted for it, it
   /// follows the days and not the hours.
   bool resize_in_place = true;
