@@ -211,7 +211,9 @@ TEST_CASE("a past that is merged has its marks, and goes on with what is live",
   CHECK(merged.high_water->observations > 2 * kDay - 70);
   REQUIRE(merged.advice.high_water.size() == 2);
   CHECK(merged.advice.high_water[1].value == Approx(1 + std::log(1000)).epsilon(0.2));
-  durable->clock.Set(FromUnixMs(load.now_ms() + 3'600'000));
+  durable->clock.Set(FromUnixMs(load.now_ms() + 7'200'000));
+  Write(durable->engine, {{PodOwner("db-0", "StatefulSet", "db"), {{load.now_ms(), 1}}}});
+  Write(durable->engine, load.Hour());
   Write(durable->engine, load.Hour());
   CHECK(Explain(durable->engine, Resource::kCpu).high_water->observations >
         merged.high_water->observations);
@@ -353,9 +355,9 @@ TEST_CASE("a pod's sum has marks, of which each container has its share", "[engi
   bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
   Load app(12);
   Load side(13, "db-0", "side");
-  for (int i = 0; i < 40; ++i) {
-    auto request = app.Hour(1);
-    for (FeedSeries& series : side.Hour(1)) request.push_back(std::move(series));
+  for (int i = 0; i < 600; ++i) {  // a sum waits five minutes for a container that falls behind
+    auto request = app.Hour(1, 4);
+    for (FeedSeries& series : side.Hour(1, 4)) request.push_back(std::move(series));
     bench.Put(request);
   }
   bench.Put({{Request("db-0", "cpu"), {{app.now_ms(), 3}}},
