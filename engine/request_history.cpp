@@ -58,10 +58,9 @@ void RequestHistory::ContainerIs(uint32_t container, const ProfileSubject& subje
   known.profile = subject.container == workloads::kPodSum ? &profiles_->FindForSum(subject)
                                                           : &profiles_->Find(subject);
   known.changed = true;
-  for (const Resource resource : kAllResources) {
-    auto& track = known.tracks[static_cast<size_t>(resource)];
+  known.tracks.ForEach([&](Resource resource, auto& track) {
     if (track) track->Adapt(*known.profile, resource, layouts_);
-  }
+  });
 }
 
 bool RequestHistory::SumsByPod(uint32_t container) const {
@@ -91,7 +90,7 @@ RequestHistory::Instance& RequestHistory::InstanceAt(uint32_t instance) {
 }
 
 UsageTrack& RequestHistory::TrackAt(Container& container, Resource resource) {
-  auto& track = container.tracks[static_cast<size_t>(resource)];
+  auto& track = container.tracks.At(resource);
   if (!track) track = std::make_unique<UsageTrack>(*container.profile, resource, layouts_);
   return *track;
 }
@@ -101,7 +100,7 @@ MemoryPeakWindow& RequestHistory::WindowAt(Instance& instance, Resource resource
                                            const Profile& profile, estimators::Time time) {
   const std::chrono::milliseconds length(profile.rule(resource).window_ms);
   const WindowRule rule = profile.strict ? WindowRule::kVpa : WindowRule::kMended;
-  auto& window = instance.windows[static_cast<size_t>(resource)];
+  auto& window = instance.windows.At(resource);
   const bool over = window && (!window->WindowEnd() || time >= *window->WindowEnd());
   if (!window || (over && (window->interval() != length || window->rule() != rule))) {
     window = std::make_unique<MemoryPeakWindow>(length, rule);
@@ -171,16 +170,17 @@ void RequestHistory::SetLabelSet(uint32_t instance, uint64_t labels) {
 }
 
 Result<void> RequestHistory::MergeTracks(Container& from, Container& into) {
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    auto& gone = from.tracks[i];
-    auto& kept = into.tracks[i];
-    if (!gone) continue;
+  Result<void> merged;
+  from.tracks.ForEach([&](Resource resource, auto& gone) {
+    if (!gone || !merged) return;
+    auto& kept = into.tracks.At(resource);
     if (!kept) {
       kept = std::move(gone);
-    } else if (auto merged = kept->Merge(*gone); !merged) {
-      return merged;
+    } else {
+      merged = kept->Merge(*gone);
     }
-  }
+  });
+  if (!merged) return merged;
   if (from.kills) {
     if (!into.kills) into.kills = std::make_unique<KillLog>();
     into.kills->Merge(*from.kills);
@@ -193,10 +193,9 @@ void RequestHistory::MergeContainer(uint32_t from, uint32_t into) {
   if (from == into || from >= containers_.size() || !containers_[from]) return;
   Container& target = At(into);  // may move the other's place, not the other
   Container& source = *containers_[from];
-  for (const Resource resource : kAllResources) {
-    auto& track = source.tracks[static_cast<size_t>(resource)];
+  source.tracks.ForEach([&](Resource resource, auto& track) {
     if (track) track->Adapt(*target.profile, resource, layouts_);
-  }
+  });
   if (auto merged = MergeTracks(source, target); !merged) {
     LogOncePerMinute("merge", LogLevel::kWarn, "the histories of two containers cannot be added up",
                      {{"err", merged.error().message}});
@@ -216,9 +215,9 @@ void RequestHistory::Collect(uint32_t container, int64_t event_time_ms) {
   Container& known = *containers_[container];
   const estimators::Time before =
       estimators::Time(std::chrono::milliseconds(event_time_ms)) - kAggregateRetention;
-  for (const auto& track : known.tracks) {
+  known.tracks.ForEach([before](Resource, auto& track) {
     if (track) track->Collect(before);
-  }
+  });
   if (!known.kills) return;
   known.kills->Expire(event_time_ms, known.profile->rule(Resource::kMemory).kills.hold_ms);
   if (known.kills->empty()) known.kills.reset();
@@ -232,13 +231,11 @@ void RequestHistory::ForgetRunningPeaks(uint32_t container, uint32_t instance,
   Container& known = *containers_[container];
   if (!known.profile->strict) return;
   Instance& pod = *instances_[instance];
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    auto& window = pod.windows[i];
-    if (window && known.tracks[i]) {
-      window->TakeBack(known.tracks[i]->For(pod.labels).histogram, now);
-    }
+  pod.windows.ForEach([&](Resource resource, auto& window) {
+    UsageTrack* const track = known.tracks.Get(resource).get();
+    if (window && track != nullptr) window->TakeBack(track->For(pod.labels).histogram, now);
     window.reset();
-  }
+  });
   pod.has_sample = false;
 }
 
@@ -247,14 +244,14 @@ void RequestHistory::GoThroughCheckpoint(uint32_t container) {
   Container& known = *containers_[container];
   if (!known.profile->strict) return;
   known.changed = true;
-  for (const auto& track : known.tracks) {
+  known.tracks.ForEach([](Resource, auto& track) {
     if (track) track->GoThroughCheckpoint();
-  }
+  });
 }
 
 const UsageTrack* RequestHistory::TrackOf(uint32_t container, Resource resource) const {
   if (container >= containers_.size() || !containers_[container]) return nullptr;
-  return containers_[container]->tracks[static_cast<size_t>(resource)].get();
+  return containers_[container]->tracks.Get(resource).get();
 }
 
 const KillLog* RequestHistory::KillsOf(uint32_t container) const {

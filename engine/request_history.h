@@ -4,7 +4,6 @@
 //
 // Lives on the shard's thread; not thread-safe.
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "estimators/decaying_histogram.h"
 #include "estimators/memory_peak_window.h"
 #include "model/profile.h"
+#include "model/resource_slots.h"
 #include "workloads/series_batch.h"
 
 namespace tidemark::engine {
@@ -68,13 +68,13 @@ class RequestHistory final : public workloads::UsageSink {
  private:
   struct Container {
     const Profile* profile = nullptr;
-    std::array<std::unique_ptr<UsageTrack>, kResourceCount> tracks;
+    ResourceSlots<std::unique_ptr<UsageTrack>> tracks;
     std::unique_ptr<KillLog> kills;
     bool changed = true;
   };
   /// A container of one pod.
   struct Instance {
-    std::array<std::unique_ptr<estimators::MemoryPeakWindow>, kResourceCount> windows;
+    ResourceSlots<std::unique_ptr<estimators::MemoryPeakWindow>> windows;
     uint64_t labels = 0;
     estimators::Time last_sample{};  // strict, every minute: VPA takes none that is not later
     bool has_sample = false;

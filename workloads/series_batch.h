@@ -98,13 +98,13 @@ struct Kill {
 
 /// What else is known of a minute of usage.
 struct MinuteContext {
-  std::optional<double> request;  ///< of the resource, in force then
-  std::optional<double> limit;
+  std::optional<double> request{};  ///< of the resource, in force then
+  std::optional<double> limit{};
   /// CPU: of the CFS periods of the minute those in which the container was throttled; 0 where
   /// nothing tells.
   double throttled_ratio = 0;
   /// From the start of the pod to the end of the minute; absent where nothing tells.
-  std::optional<int64_t> pod_age_ms;
+  std::optional<int64_t> pod_age_ms{};
   double page_cache_bytes = 0;  ///< memory: as much of the usage is page cache
 };
 
