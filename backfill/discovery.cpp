@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "backfill/label_names.h"
 #include "backfill/query_text.h"
 
 namespace tidemark::backfill {
@@ -15,6 +17,7 @@ namespace {
 
 constexpr int64_t kMaxProbes = 64;
 constexpr size_t kMaxLabelsShown = 30;
+constexpr size_t kMaxNamesShown = 30;
 // A namespace of which only the name is known counts as this many series when work is planned.
 constexpr uint64_t kUnknownSeries = 50;
 
@@ -34,30 +37,6 @@ std::string ValueOf(const AnswerSeries& series, const std::string& label) {
   return found == series.labels.end() ? "" : found->second;
 }
 
-/// The ways in which labels may be named, as the live stream understands them too: moved aside by a
-/// scrape without honor_labels (these win), as configured, as kubelets before 1.16 did.
-PastMetric Exported(PastMetric metric) {
-  for (std::string* const label :
-       {&metric.namespace_label, &metric.pod_label, &metric.container_label}) {
-    if (!label->empty()) label->insert(0, "exported_");
-  }
-  return metric;
-}
-
-PastMetric WithoutExported(PastMetric metric) {
-  if (!metric.matchers.empty()) metric.matchers.append(",");
-  metric.matchers.append(Matchers().Equals("exported_" + metric.namespace_label, "").text());
-  return metric;
-}
-
-std::optional<PastMetric> OldNames(const PastMetric& metric) {
-  PastMetric old = metric;
-  if (metric.pod_label == "pod") old.pod_label = "pod_name";
-  if (metric.container_label == "container") old.container_label = "container_name";
-  if (old.pod_label == metric.pod_label && old.container_label == metric.container_label) return {};
-  return old;
-}
-
 std::string LabelsText(const PastMetric& metric) {
   std::string out;
   for (const std::string* label :
@@ -65,6 +44,16 @@ std::string LabelsText(const PastMetric& metric) {
     if (label->empty()) continue;
     if (!out.empty()) out.append(", ");
     out.append(*label);
+  }
+  return out;
+}
+
+std::string NamesText(const std::set<std::string>& names) {
+  std::string out;
+  size_t shown = 0;
+  for (const std::string& name : names) {
+    if (shown++ == kMaxNamesShown) return out + ", ...";
+    out += (out.empty() ? "" : ", ") + name;
   }
   return out;
 }
@@ -110,6 +99,7 @@ class Search {
   NamespaceName NameOf(const std::string& query_cluster, const std::string& name_space) const;
   void Add(const PastMetric& metric, const std::string& query_cluster,
            const std::string& name_space, uint64_t series);
+  bool Wanted(const NamespaceName& name) const;
   bool Ends(const QueryFault& fault) const {
     return fault.kind == QueryFaultKind::kDenied || fault.kind == QueryFaultKind::kUnreachable ||
            fault.kind == QueryFaultKind::kNotTheApi || fault.kind == QueryFaultKind::kCancelled ||
@@ -123,6 +113,7 @@ class Search {
   std::map<NamespaceName, Place> places_;
   std::set<std::string> query_clusters_;
   std::set<NamespaceName> killed_;
+  std::set<std::string> left_out_;  // namespaces that nobody asked for
   Found found_;
   struct Absent {
     std::string line{};
@@ -144,9 +135,19 @@ NamespaceName Search::NameOf(const std::string& query_cluster,
   return name;
 }
 
+bool Search::Wanted(const NamespaceName& name) const {
+  const std::array<LabelView, 2> labels = {
+      {{"cluster", name.cluster}, {"namespace", name.name_space}}};
+  return options_.namespaces.Matches(labels);
+}
+
 void Search::Add(const PastMetric& metric, const std::string& query_cluster,
                  const std::string& name_space, uint64_t series) {
   if (name_space.empty()) return;
+  if (!Wanted(NameOf(query_cluster, name_space))) {
+    left_out_.insert(name_space);
+    return;
+  }
   if (TellsWhereKilled(metric.kind)) killed_.insert(NameOf(query_cluster, name_space));
   if (metric.kind != PastKind::kUsage) return;
   Place& place = places_[NameOf(query_cluster, name_space)];
@@ -301,16 +302,22 @@ tl::expected<Found, QueryFault> Search::Finish() {
     for (const Absent& absent : absent_) {
       if (absent.usage && !absent.optional) lines += (lines.empty() ? "" : "; ") + absent.line;
     }
+    return tl::unexpected(QueryFault{
+        .kind = QueryFaultKind::kRefused,
+        .message = fmt::format("there is no usage to fill in: {}{}", kMissingMetrics, lines)});
+  }
+  if (places_.empty() && !left_out_.empty()) {
     return tl::unexpected(
         QueryFault{.kind = QueryFaultKind::kRefused,
-                   .message = "there is no usage to fill in: missing metrics: " + lines});
+                   .message = fmt::format("no namespace matches {}; with usage there are: {}",
+                                          options_.namespaces.text(), NamesText(left_out_))});
   }
   // A server of plain processes or GPUs alone lacks whatever a cluster has, and rightly so.
   const bool expected = std::ranges::any_of(
       found_.metrics, [](const PastMetric& metric) { return !metric.is_optional; });
   for (const Absent& absent : absent_) {
     (absent.optional || !expected ? found_.notes : found_.problems)
-        .push_back("missing metric: " + absent.line);
+        .push_back(std::string(kMissingMetric) + absent.line);
   }
   if (killed_.empty())
     std::erase_if(found_.metrics, [](const auto& metric) { return metric.only_where_killed; });

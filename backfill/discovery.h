@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -16,6 +17,11 @@
 #include "model/past.h"
 
 namespace tidemark::backfill {
+
+/// What a problem or note of a metric that is not there begins with.
+inline constexpr std::string_view kMissingMetric = "missing metric: ";
+/// What stands in the fault when there is no usage at all.
+inline constexpr std::string_view kMissingMetrics = "missing metrics: ";
 
 struct Found {
   /// Those to ask for, in the order of their kinds. A metric stands here twice when some of its
@@ -29,7 +35,7 @@ struct Found {
 
 /// Asks at some times in the range; what lived only in between is found by its label values where
 /// the server has that API. A fault: nothing can be filled in, and why; also when no metric of
-/// usage is there (kRefused).
+/// usage is there, or no namespace that matches (kRefused).
 tl::expected<Found, QueryFault> Discover(Querier& querier, const std::vector<PastMetric>& wanted,
                                          const TimeGrid& grid, const Options& options);
 

@@ -27,8 +27,7 @@ std::string WhatText(const PastMetric& metric, std::span<const FoundNamespace> o
 
 }  // namespace
 
-std::string UnitQuery(const PastMetric& metric, std::span<const FoundNamespace> of,
-                      int64_t step_ms) {
+Matchers NamespaceMatchers(const PastMetric& metric, std::span<const FoundNamespace> of) {
   Matchers more = IdentityMatchers(metric);
   if (!metric.cluster_label.empty()) more.Equals(metric.cluster_label, of.front().query_cluster);
   if (!metric.namespace_label.empty()) {
@@ -36,6 +35,12 @@ std::string UnitQuery(const PastMetric& metric, std::span<const FoundNamespace> 
     for (const FoundNamespace& each : of) names.push_back(each.name.name_space);
     more.OneOf(metric.namespace_label, names);
   }
+  return more;
+}
+
+std::string UnitQuery(const PastMetric& metric, std::span<const FoundNamespace> of,
+                      int64_t step_ms) {
+  const Matchers more = NamespaceMatchers(metric, of);
   // One millisecond less than a step: Prometheus before 3.0 takes in both ends of the range, and a
   // sample on the border of two steps would stand in both.
   return fmt::format("last_over_time({}[{}ms])", SelectorOf(metric, more.text()), step_ms - 1);

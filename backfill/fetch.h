@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "backfill/plan.h"
 #include "backfill/querier.h"
 #include "backfill/query_fault.h"
+#include "backfill/query_text.h"
 #include "backfill/window.h"
 #include "model/past.h"
 
@@ -54,6 +56,9 @@ class Fetcher {
   std::vector<std::unique_ptr<Querier>>& queriers_;
   const std::vector<PastMetric>& metrics_;
 };
+
+/// What limits a metric to some namespaces of one cluster, and to rows of what it is about.
+Matchers NamespaceMatchers(const PastMetric& metric, std::span<const FoundNamespace> of);
 
 /// The query for a metric of some namespaces of one cluster: the last sample of each step, and
 /// nothing for a step without one. Without last_over_time the server would repeat the last value

@@ -121,6 +121,7 @@ std::optional<QueryFault> Job::RunUnits() {
   if (auto fault = Connect()) return fault;
   auto found = Discover(*queriers_.front(), sink_.PastMetrics(), cursor_.grid, options_);
   if (!found) return found.error();
+  namespaces_ = found->namespaces;
   if (auto why = ClustersDiffer(found->namespaces, sink_.LiveNamespaces()); why && !cursor_.last) {
     return QueryFault{.kind = QueryFaultKind::kDenied, .message = *why};
   }

@@ -39,6 +39,9 @@ class Job {
   /// Until it is finished, fails or is stopped; says so to the progress and the log.
   void Run();
 
+  /// Those that were found, whatever came of their history. After Run.
+  const std::vector<FoundNamespace>& namespaces() const { return namespaces_; }
+
  private:
   /// Why it ended early; nothing: it is finished.
   std::optional<QueryFault> RunUnits();
@@ -59,6 +62,7 @@ class Job {
   Progress& progress_;
   std::stop_token stop_;
   std::vector<std::unique_ptr<Querier>> queriers_;
+  std::vector<FoundNamespace> namespaces_;
 };
 
 }  // namespace tidemark::backfill

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "client/options.h"
+#include "model/selector.h"
 
 namespace tidemark::backfill {
 
@@ -61,6 +62,8 @@ struct Options {
   /// Labels that the live stream loses on its way in (those of HA replicas).
   std::vector<std::string> drop_labels;
   LabelLimits label_limits;
+  /// Over the labels cluster and namespace: only these namespaces. Not in the configuration.
+  Selector namespaces;
   Tuning tuning;
 };
 inline constexpr uint64_t kMaxConcurrency = 4;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "client/secret_file.h"
+#include "cmd/prometheus_access.h"
 #include "cmd/text.h"
 #include "cmd/units.h"
 
@@ -26,12 +27,7 @@ constexpr std::string_view kName = "tidetool backfill";
 constexpr std::string_view kDefaultTidemark = "http://localhost:9849";
 constexpr size_t kMaxPem = size_t{64} << 10;
 
-using Flags = std::map<std::string, std::string, std::less<>>;
-
-std::string ValueOf(const Flags& flags, std::string_view name) {
-  const auto found = flags.find(name);
-  return found == flags.end() ? "" : found->second;
-}
+using Flags = GivenFlags;
 
 json::string Json(std::string_view text) { return json::string(text.data(), text.size()); }
 
@@ -52,21 +48,13 @@ Result<json::value> ReadTime(std::string_view flag, const std::string& text, int
                                      Shown(text, text.empty())));
 }
 
-/// `a=1,b=2`
-Result<json::object> ReadLabels(std::string_view flag, std::string_view text) {
-  json::object labels;
-  while (!text.empty()) {
-    const std::string_view pair = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(pair.size() + 1, text.size()));
-    const size_t equal = pair.find('=');
-    if (equal == 0 || equal == pair.npos || equal + 1 == pair.size()) {
-      return WrongFlag(flag, fmt::format("{} is no label, allowed: NAME=VALUE,NAME=VALUE",
-                                         Shown(pair, pair.empty())));
-    }
-    const std::string_view name = pair.substr(0, equal);
-    labels[json::string_view(name.data(), name.size())] = Json(pair.substr(equal + 1));
+/// As a JSON object, in the order in which they were given.
+json::object JsonOf(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  json::object out;
+  for (const auto& [name, value] : pairs) {
+    out[json::string_view(name.data(), name.size())] = Json(value);
   }
-  return labels;
+  return out;
 }
 
 Result<std::string> ReadPem(std::string_view flag, const std::string& path) {
@@ -84,7 +72,7 @@ Result<std::string> ReadPem(std::string_view flag, const std::string& path) {
 
 Result<void> ReadSecret(const Flags& flags, std::string_view flag, json::object& out,
                         std::string_view key) {
-  const std::string path = ValueOf(flags, flag);
+  const std::string path = FlagValue(flags, flag);
   if (path.empty()) return {};
   auto secret = client::ReadSecretFile(path);
   if (!secret) return WrongFlag(flag, secret.error().message);
@@ -93,7 +81,7 @@ Result<void> ReadSecret(const Flags& flags, std::string_view flag, json::object&
 }
 
 Result<void> ReadAccess(const Flags& flags, json::object& out) {
-  if (const std::string user = ValueOf(flags, "username"); !user.empty()) {
+  if (const std::string user = FlagValue(flags, "username"); !user.empty()) {
     out["username"] = Json(user);
   }
   if (auto good = ReadSecret(flags, "password-file", out, "password"); !good) return good;
@@ -101,35 +89,26 @@ Result<void> ReadAccess(const Flags& flags, json::object& out) {
   json::object tls;
   for (const auto& [flag, key] :
        {std::pair("ca-file", "ca"), std::pair("cert-file", "cert"), std::pair("key-file", "key")}) {
-    const std::string path = ValueOf(flags, flag);
+    const std::string path = FlagValue(flags, flag);
     if (path.empty()) continue;
     auto pem = ReadPem(flag, path);
     if (!pem) return tl::unexpected(pem.error());
     tls[key] = Json(*pem);
   }
-  if (const std::string name = ValueOf(flags, "server-name"); !name.empty()) {
+  if (const std::string name = FlagValue(flags, "server-name"); !name.empty()) {
     tls["server_name"] = Json(name);
   }
   if (flags.contains("insecure-skip-verify")) tls["insecure_skip_verify"] = true;
   if (!tls.empty()) out["tls"] = std::move(tls);
-  if (const std::string header = ValueOf(flags, "header"); !header.empty()) {
-    const size_t colon = header.find(':');
-    const std::string name = header.substr(0, colon);
-    const size_t begin =
-        colon == std::string::npos ? colon : header.find_first_not_of(' ', colon + 1);
-    const std::string value = begin == std::string::npos ? "" : header.substr(begin);
-    if (auto good = client::CheckHeader(name, value); !good || colon == std::string::npos) {
-      return WrongFlag("header",
-                       good ? "this is no header, allowed: \"NAME: VALUE\"" : good.error().message);
-    }
-    out["headers"] = json::object{{name, value}};
-  }
+  auto headers = ReadHeaderFlag(flags);
+  if (!headers) return tl::unexpected(headers.error());
+  if (!headers->empty()) out["headers"] = JsonOf(*headers);
   return {};
 }
 
 Result<std::string> ReadBody(const Flags& flags, int64_t now_ms) {
   json::object body;
-  if (const std::string url = ValueOf(flags, "prometheus"); !url.empty()) {
+  if (const std::string url = FlagValue(flags, "prometheus"); !url.empty()) {
     if (auto good = client::CheckUrl(url); !good) {
       return WrongFlag("prometheus", good.error().message);
     }
@@ -137,19 +116,19 @@ Result<std::string> ReadBody(const Flags& flags, int64_t now_ms) {
   }
   for (const char* const flag : {"start", "end"}) {
     if (!flags.contains(flag)) continue;
-    auto time = ReadTime(flag, ValueOf(flags, flag), now_ms);
+    auto time = ReadTime(flag, FlagValue(flags, flag), now_ms);
     if (!time) return tl::unexpected(time.error());
     body[flag] = *std::move(time);
   }
   if (flags.contains("step")) {
-    const auto step = ParseDuration(ValueOf(flags, "step"));
+    const auto step = ParseDuration(FlagValue(flags, "step"));
     if (!step) return WrongFlag("step", step.error().message);
     body["step"] = static_cast<double>(step->count()) / 1000;
   }
   if (flags.contains("external-labels")) {
-    auto labels = ReadLabels("external-labels", ValueOf(flags, "external-labels"));
+    auto labels = ReadLabelsFlag(flags, "external-labels");
     if (!labels) return tl::unexpected(labels.error());
-    body["external_labels"] = *std::move(labels);
+    body["external_labels"] = JsonOf(*labels);
   }
   if (flags.contains("restart")) body["restart"] = true;
   if (auto good = ReadAccess(flags, body); !good) return tl::unexpected(good.error());
@@ -158,17 +137,17 @@ Result<std::string> ReadBody(const Flags& flags, int64_t now_ms) {
 
 Result<client::HttpClientOptions> ReadTidemark(const Flags& flags) {
   client::HttpClientOptions http;
-  http.url = flags.contains("tidemark") ? ValueOf(flags, "tidemark") : kDefaultTidemark;
+  http.url = flags.contains("tidemark") ? FlagValue(flags, "tidemark") : kDefaultTidemark;
   if (auto good = client::CheckUrl(http.url); !good) {
     return WrongFlag("tidemark", good.error().message);
   }
   http.timeout = std::chrono::seconds(30);
-  http.basic_auth.username = ValueOf(flags, "tidemark.username");
-  http.basic_auth.password_file = ValueOf(flags, "tidemark.password-file");
-  http.authorization.credentials_file = ValueOf(flags, "tidemark.bearer-token-file");
-  http.tls_config.ca_file = ValueOf(flags, "tidemark.ca-file");
-  http.tls_config.cert_file = ValueOf(flags, "tidemark.cert-file");
-  http.tls_config.key_file = ValueOf(flags, "tidemark.key-file");
+  http.basic_auth.username = FlagValue(flags, "tidemark.username");
+  http.basic_auth.password_file = FlagValue(flags, "tidemark.password-file");
+  http.authorization.credentials_file = FlagValue(flags, "tidemark.bearer-token-file");
+  http.tls_config.ca_file = FlagValue(flags, "tidemark.ca-file");
+  http.tls_config.cert_file = FlagValue(flags, "tidemark.cert-file");
+  http.tls_config.key_file = FlagValue(flags, "tidemark.key-file");
   http.tls_config.insecure_skip_verify = flags.contains("tidemark.insecure-skip-verify");
   if (auto good = client::CheckOptions(http); !good) {
     return Fail(ErrorCode::kInvalidArgument, "--tidemark.*: " + good.error().message);
@@ -176,10 +155,23 @@ Result<client::HttpClientOptions> ReadTidemark(const Flags& flags) {
   return http;
 }
 
+/// How the daemon is reached.
+std::vector<FlagSpec> TidemarkFlags() {
+  return {{"tidemark", std::string(kDefaultTidemark), "The daemon."},
+          {"tidemark.username", "NAME", "Basic authentication at the daemon."},
+          {"tidemark.password-file", "PATH", "File with the password."},
+          {"tidemark.bearer-token-file", "PATH",
+           "File with a token of the daemon's remote_write.bearer_token_file."},
+          {"tidemark.ca-file", "PATH", "Authority of the daemon's certificate, PEM."},
+          {"tidemark.cert-file", "PATH", "Client certificate for the daemon, PEM."},
+          {"tidemark.key-file", "PATH", "Its key."},
+          {"tidemark.insecure-skip-verify", "", "Do not verify the daemon's certificate."}};
+}
+
 }  // namespace
 
 CommandSpec BackfillSpec() {
-  return {
+  CommandSpec spec = {
       std::string(kName),
       "Ask a running daemon to take in history from a Prometheus-compatible API, and follow it. "
       "Exit code 0: all is in; 1: it failed, or some is not covered. When interrupted, the daemon "
@@ -197,26 +189,11 @@ CommandSpec BackfillSpec() {
         "does not tell them."},
        {"restart", "", "Begin anew instead of going on with an unfinished job of the same URL."},
        {"cancel", "", "End the running job instead."},
-       {"detach", "", "Do not follow the job."},
-       {"username", "NAME", "Basic authentication at Prometheus, with --password-file."},
-       {"password-file", "PATH", "File with the password."},
-       {"bearer-token-file", "PATH", "File with a bearer token for Prometheus."},
-       {"header", "\"NAME: VALUE\"", "An additional header for Prometheus, e.g. X-Scope-OrgID."},
-       {"ca-file", "PATH", "Authority of Prometheus' certificate, PEM."},
-       {"cert-file", "PATH", "Client certificate for Prometheus, PEM; with --key-file."},
-       {"key-file", "PATH", "Its key."},
-       {"server-name", "NAME", "What Prometheus' certificate is for, if not the URL's host."},
-       {"insecure-skip-verify", "", "Do not verify Prometheus' certificate."},
-       {"tidemark", std::string(kDefaultTidemark), "The daemon."},
-       {"tidemark.username", "NAME", "Basic authentication at the daemon."},
-       {"tidemark.password-file", "PATH", "File with the password."},
-       {"tidemark.bearer-token-file", "PATH",
-        "File with a token of the daemon's remote_write.bearer_token_file."},
-       {"tidemark.ca-file", "PATH", "Authority of the daemon's certificate, PEM."},
-       {"tidemark.cert-file", "PATH", "Client certificate for the daemon, PEM."},
-       {"tidemark.key-file", "PATH", "Its key."},
-       {"tidemark.insecure-skip-verify", "", "Do not verify the daemon's certificate."}},
+       {"detach", "", "Do not follow the job."}},
       {}};
+  for (FlagSpec& flag : PrometheusAccessFlags()) spec.flags.push_back(std::move(flag));
+  for (FlagSpec& flag : TidemarkFlags()) spec.flags.push_back(std::move(flag));
+  return spec;
 }
 
 Result<BackfillOrder> ReadBackfillFlags(const CommandLine& line, int64_t now_ms) {

@@ -16,6 +16,7 @@
 #include "cmd/config_backfill.h"
 #include "cmd/config_fields.h"
 #include "cmd/config_ha.h"
+#include "cmd/config_prices.h"
 #include "cmd/config_profiles.h"
 #include "cmd/config_sources.h"
 #include "cmd/config_storage.h"
@@ -132,6 +133,7 @@ std::vector<Section> DumpSections(const Config& config, Secrets secrets) {
           {"estimation", DumpEstimation(profiles.fallback())},
           {"profiles", DumpProfiles(profiles.profiles())},
           {"compat", fmt::format("compat:\n  vpa_metrics: {}\n", config.vpa_metrics)},
+          {"prices", DumpPrices(config.prices)},
           {"remote_write", DumpRemoteWrite(config)},
           {"limits", fmt::format("limits:\n  max_series: {}\n  max_inflight_size: {}\n",
                                  config.engine.max_series, FormatSize(config.max_inflight_bytes))},
@@ -222,6 +224,7 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         [&config](const YamlValue& value) {
           return value.ReadMap({{"vpa_metrics", Boolean(config.vpa_metrics)}});
         }},
+       {"prices", [&config](const YamlValue& value) { return ReadPrices(value, config.prices); }},
        {"remote_write",
         [&](const YamlValue& value) {
           return ReadRemoteWrite(value, file_name, config, last_size);

@@ -11,6 +11,7 @@
 
 #include "backfill/options.h"
 #include "engine/options.h"
+#include "model/prices.h"
 #include "model/result.h"
 #include "remote_write/ha_options.h"
 #include "remote_write/limits.h"
@@ -30,6 +31,8 @@ struct Config {
   std::vector<std::vector<std::string>> profile_keys;
   /// Requests are given back under the names of VPA's metrics, too.
   bool vpa_metrics = false;
+  /// What reclaimable requests are told in money by.
+  Prices prices;
   remote_write::Limits remote_write;
   /// Tokens of which a write must bring one; empty: no token is asked for. A path in the file is
   /// taken from the file's directory.

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "cmd/units.h"
 
@@ -18,6 +22,8 @@ constexpr NumberRange kExpansionRange{.low = 0.1, .low_included = true, .high = 
 constexpr NumberRange kSampleWeightRange{.low = 0, .low_included = false, .high = 1000};
 constexpr NumberRange kBucketRatioRange{.low = 1.001, .low_included = true, .high = 2};
 constexpr NumberRange kStaticRatioRange{.low = 0, .low_included = false, .high = 1};
+constexpr NumberRange kRiskRange{
+    .low = 0, .low_included = false, .high = 0.5, .high_included = false};
 /// As VPA checks its own oomBumpUpRatio.
 constexpr NumberRange kBumpRatioRange{.low = 1, .low_included = true, .high = 10};
 /// Samples are minutes of usage: with a shorter half-life the newest of them would be all there is.
@@ -35,6 +41,9 @@ constexpr std::array kModes = {PoolMode::kOff, PoolMode::kStatic, PoolMode::kDyn
 constexpr std::array kEffects = {Effect::kApplied, Effect::kShown};
 constexpr std::array kSampleKinds = {SampleKind::kEveryMinute, SampleKind::kPeakPerWindow};
 constexpr std::array kWeightRules = {WeightRule::kConstant, WeightRule::kByRequest};
+constexpr std::array kBases = {Basis::kPercentile, Basis::kHighWater};
+constexpr std::array kTailMethods = {TailMethod::kAuto, TailMethod::kMoments, TailMethod::kPwm,
+                                     TailMethod::kMle};
 constexpr std::array kCorrections = {Correction::kOff, Correction::kKeepOriginal,
                                      Correction::kReplace};
 constexpr std::string_view kNoCeiling = "none";
@@ -71,6 +80,29 @@ FieldReader Ceiling(std::optional<double>& out, Resource resource) {
   };
 }
 
+/// Falling, whatever their order in the file.
+FieldReader Risks(std::vector<double>& out) {
+  return [&out](const YamlValue& value) -> Result<void> {
+    const auto items = value.ReadList(kMaxHighWaterRisks);
+    if (!items) return tl::unexpected(items.error());
+    std::vector<double> risks;
+    for (const YamlValue& item : *items) {
+      const auto risk = item.ReadNumber(kRiskRange);
+      if (!risk) return tl::unexpected(risk.error());
+      if (std::ranges::find(risks, *risk) != risks.end()) {
+        return item.Wrong(fmt::format("{} stands there already, allowed: each risk once", *risk));
+      }
+      risks.push_back(*risk);
+    }
+    std::ranges::sort(risks, std::greater<>{});
+    out = std::move(risks);
+    return {};
+  };
+}
+
+std::string Text(const std::vector<double>& numbers) {
+  return fmt::format("[{}]", fmt::join(numbers, ", "));
+}
 std::string Text(double number) { return fmt::format("{}", number); }
 std::string Text(bool flag) { return flag ? "true" : "false"; }
 std::string Time(int64_t ms) { return FormatDuration(std::chrono::milliseconds(ms)); }
@@ -91,11 +123,21 @@ constexpr std::array kProfileKeys = {
                [](const Profile& p) { return std::string(ToString(p.mode)); }},
     ProfileKey{"effect", [](Profile& p) { return Choice(p.effect, "effect", kEffects); },
                [](const Profile& p) { return std::string(ToString(p.effect)); }},
+    ProfileKey{"high_water_risks", [](Profile& p) { return Risks(p.high_water_risks); },
+               [](const Profile& p) { return Text(p.high_water_risks); }},
 };
 
 constexpr std::array kRuleKeys = {
     RuleKey{"", "enabled", true, [](Rule& r, Resource) { return Boolean(r.enabled); },
             [](const Rule& r, Resource) { return Text(r.enabled); }},
+    RuleKey{"", "basis", false, [](Rule& r, Resource) { return Choice(r.basis, "basis", kBases); },
+            [](const Rule& r, Resource) { return std::string(ToString(r.basis)); }},
+    RuleKey{"high_water", "risk", false,
+            [](Rule& r, Resource) { return Number(r.high_water.risk, kRiskRange); },
+            [](const Rule& r, Resource) { return Text(r.high_water.risk); }},
+    RuleKey{"high_water", "method", true,
+            [](Rule& r, Resource) { return Choice(r.high_water.method, "method", kTailMethods); },
+            [](const Rule& r, Resource) { return std::string(ToString(r.high_water.method)); }},
     RuleKey{"", "percentile", true,
             [](Rule& r, Resource) { return Number(r.percentile, kPercentileRange); },
             [](const Rule& r, Resource) { return Text(r.percentile); }},

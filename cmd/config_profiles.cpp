@@ -25,7 +25,7 @@ constexpr std::string_view kDefaultName = "default";
 constexpr std::string_view kPodLabelPrefix = "label_";
 constexpr std::array<std::string_view, 5> kSelectorLabels = {
     "cluster", "namespace", "workload_type", "workload", "container"};
-constexpr std::array<std::string_view, 2> kRuleSections = {"buckets", "kills"};
+constexpr std::array<std::string_view, 3> kRuleSections = {"high_water", "buckets", "kills"};
 
 bool IsProfileName(std::string_view text) {
   const auto is_alphanumeric = [](char c) {

@@ -117,7 +117,8 @@ class Daemon::Impl {
                           .backfill_counters = &backfill_counters_,
                           .config_status = [this] { return Status(config_); },
                           .reload = [this] { return Reload(); },
-                          .vpa_metrics = [this] { return config_.vpa_metrics(); }});
+                          .vpa_metrics = [this] { return config_.vpa_metrics(); },
+                          .prices = [this] { return config_.prices(); }});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));

@@ -16,7 +16,8 @@
 namespace tidemark::cmd {
 namespace {
 
-constexpr std::array<std::string_view, 3> kReloadable = {"estimation", "profiles", "compat"};
+constexpr std::array<std::string_view, 4> kReloadable = {"estimation", "profiles", "compat",
+                                                         "prices"};
 
 /// What an editor that empties a file before it writes it leaves for a moment: without this it
 /// would put the defaults in force.
@@ -35,7 +36,8 @@ ConfigInForce::ConfigInForce(std::string path, Config config, const Clock& clock
       vpa_metrics_(config.vpa_metrics),
       last_success_ms_(ToUnixMs(clock.Now())),
       config_(std::move(config)),
-      yaml_(std::make_shared<const std::string>(DumpConfig(config_))) {}
+      yaml_(std::make_shared<const std::string>(DumpConfig(config_))),
+      prices_(config_.prices) {}
 
 Result<void> ConfigInForce::Reload() {
   const std::lock_guard lock(reloading_);
@@ -84,6 +86,7 @@ Result<void> ConfigInForce::TakeOver(Config config) {
   {
     const std::lock_guard lock(mutex_);
     yaml_ = std::move(yaml);
+    prices_ = config_.prices;
   }
   return {};
 }
@@ -110,6 +113,11 @@ void ConfigInForce::Tell(const Result<void>& outcome) {
 std::string ConfigInForce::Yaml() const {
   const std::lock_guard lock(mutex_);
   return *yaml_;
+}
+
+Prices ConfigInForce::prices() const {
+  const std::lock_guard lock(mutex_);
+  return prices_;
 }
 
 }  // namespace tidemark::cmd

@@ -10,6 +10,7 @@
 
 #include "cmd/config.h"
 #include "model/clock.h"
+#include "model/prices.h"
 #include "model/profile.h"
 #include "model/result.h"
 
@@ -24,14 +25,15 @@ class ConfigInForce {
                 std::function<void(ProfileSetPtr)> apply);
 
   /// Reads the file again, and has what changed take effect, all of it or nothing: `estimation`,
-  /// `profiles`, `compat`. Any other change is an error (kInvalidArgument), as is whatever is wrong
-  /// with the file (as LoadConfig); then all stays as it was. One at a time, others wait. Logs what
-  /// came of it.
+  /// `profiles`, `compat`, `prices`. Any other change is an error (kInvalidArgument), as is
+  /// whatever is wrong with the file (as LoadConfig); then all stays as it was. One at a time,
+  /// others wait. Logs what came of it.
   Result<void> Reload();
 
   /// As DumpConfig.
   std::string Yaml() const;
   bool vpa_metrics() const { return vpa_metrics_.load(); }
+  Prices prices() const;
 
   /// Whether the last reload took effect; true before the first.
   bool last_reload_successful() const { return last_successful_.load(); }
@@ -53,8 +55,9 @@ class ConfigInForce {
   Config config_;
   std::string last_error_;
 
-  mutable std::mutex mutex_;  // guards yaml_
+  mutable std::mutex mutex_;  // guards the two below
   std::shared_ptr<const std::string> yaml_;
+  Prices prices_;
 };
 
 }  // namespace tidemark::cmd

@@ -20,6 +20,10 @@
 #include "cmd/demo_cluster_flags.h"
 #include "cmd/flags.h"
 #include "cmd/loadgen_flags.h"
+#include "cmd/recommend_command.h"
+#include "cmd/recommend_flags.h"
+#include "cmd/replay_command.h"
+#include "cmd/replay_flags.h"
 #include "cmd/storage_command.h"
 #include "cmd/text.h"
 
@@ -40,6 +44,8 @@ constexpr std::array kCommands = {
     Command{"check-web-config", CheckWebConfigSpec, RunCheckWebConfig},
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},
     Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
+    Command{"recommend", RecommendSpec, RunRecommendCommand},
+    Command{"replay", ReplaySpec, RunReplayCommand},
     Command{"storage", StorageSpec, RunStorageCommand},
 };
 

@@ -52,7 +52,8 @@ struct YamlValue::Document {
 };
 
 std::string ToString(const NumberRange& range) {
-  return fmt::format("{} {} x <= {}", range.low, range.low_included ? "<=" : "<", range.high);
+  return fmt::format("{} {} x {} {}", range.low, range.low_included ? "<=" : "<",
+                     range.high_included ? "<=" : "<", range.high);
 }
 
 YamlValue::YamlValue(std::shared_ptr<const Document> document, const YamlNode* node,
@@ -178,7 +179,7 @@ Result<double> YamlValue::ReadNumber(const NumberRange& range) const {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool in_range = error == std::errc() && std::isfinite(number) &&
                         (range.low_included ? number >= range.low : number > range.low) &&
-                        number <= range.high;
+                        (range.high_included ? number <= range.high : number < range.high);
   if (!in_range) return Wrong(fmt::format("{} is out of range, allowed: {}", Describe(), allowed));
   return number;
 }

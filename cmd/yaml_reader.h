@@ -38,6 +38,7 @@ struct NumberRange {
   double low;
   bool low_included;
   double high;
+  bool high_included = true;
 };
 /// `0 < x <= 1`
 std::string ToString(const NumberRange& range);

@@ -13,6 +13,24 @@ namespace {
 using workloads::ContainerView;
 using workloads::WorkloadView;
 
+HighWaterReading HighWaterOf(const UsageTrack* track, Resource resource) {
+  HighWaterReading reading;
+  reading.resource = resource;
+  if (track == nullptr) return reading;
+  reading.track = &track->high_water();
+  reading.histogram = track->MinutesHistogram();
+  return reading;
+}
+
+/// Of all risks that the profile names.
+void SetMarks(const HighWaterReading& reading, const Profile& profile, ResourceAdvice& advice) {
+  if (!reading.HasMarks() || !profile.rule(reading.resource).enabled) return;
+  advice.high_water.reserve(profile.high_water_risks.size());
+  for (const double risk : profile.high_water_risks) {
+    if (const auto mark = reading.MarkOf(risk)) advice.high_water.push_back(*mark);
+  }
+}
+
 /// A pod's sum begins a little later than its containers.
 constexpr auto kSumMayLag = std::chrono::minutes(15);
 
@@ -187,6 +205,45 @@ bool Advisor::Read(size_t view, const ContainerView& container, Resource resourc
   return true;
 }
 
+/// Of containers that are read together the one whose mark is highest: the level that all of them
+/// together pass with the risk is not above it.
+const HighWaterReading& Advisor::ReadGroupHighWater(const Group& group, Resource resource) {
+  const auto [place, added] = group_marks_.try_emplace({group, resource});
+  HighWaterReading& highest = place->second;
+  if (!added) return highest;
+  const double risk = group.second->rule(resource).high_water.risk;
+  const size_t first = group.first == kAll ? 0 : group.first;
+  const size_t last = group.first == kAll ? views_.size() : group.first + 1;
+  double value = -1;
+  for (size_t v = first; v < last; ++v) {
+    for (const ContainerView& container : views_[v].containers) {
+      if (history_.ProfileOf(container.container) != group.second) continue;
+      const HighWaterReading each =
+          HighWaterOf(history_.TrackOf(container.container, resource), resource);
+      const auto level = each.LevelOf(risk);
+      if (!level || level->value <= value) continue;
+      value = level->value;
+      highest = each;
+    }
+  }
+  return highest;
+}
+
+/// After the usage has been gathered: a pod's sum is known by its share.
+void Advisor::ReadHighWater(size_t view, const ContainerView& container, Resource resource,
+                            Inputs& out) {
+  HighWaterReading& reading = out.inputs.high_water;
+  if (out.inputs.share) {
+    reading = HighWaterOf(history_.TrackOf(*views_[view].pod_sum, resource), resource);
+    reading.share = out.inputs.share;
+  } else if (const auto group = GroupOf(view, *history_.ProfileOf(container.container))) {
+    reading = ReadGroupHighWater(*group, resource);
+  } else {
+    reading = HighWaterOf(history_.TrackOf(container.container, resource), resource);
+  }
+  reading.limit = container.limit.Get(resource);
+}
+
 /// Among the containers that the pod has now and whose usage is summed: what one used that is gone
 /// is in the sum no more, and its share would be missing to the others.
 void Advisor::SetShare(const WorkloadView& workload, const ContainerView& container,
@@ -237,6 +294,7 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
       out.reading.is_earlier = true;  // a container that has just come has no rule before
     }
   }
+  ReadHighWater(view, container, resource, out);
   const KillLog* const kills =
       resource == Resource::kMemory ? history_.KillsOf(container.container) : nullptr;
   if (kills != nullptr && !profile.strict) {
@@ -267,6 +325,7 @@ ResourceAdvice Advisor::AdviseOne(size_t view, const ContainerView& container, R
   ResourceAdvice advice;
   advice.resource = resource;
   WorkOutRequest(gathered.inputs, advice);
+  SetMarks(gathered.inputs.high_water, *gathered.inputs.profile, advice);
   counters_.estimates.fetch_add(1, std::memory_order_relaxed);
   return advice;
 }
@@ -316,6 +375,8 @@ void Advisor::ExplainResource(size_t view, const ContainerView& container, Resou
   Gather(view, container, resource, gathered);
   out.advice.resource = resource;
   WorkOutRequest(gathered.inputs, out.advice, &out.steps);
+  SetMarks(gathered.inputs.high_water, *gathered.inputs.profile, out.advice);
+  out.high_water = gathered.inputs.high_water.Explain();
   SetPresent(container, views_[view], out.advice);
   if (gathered.inputs.usage != nullptr) out.histogram = Explained(*gathered.inputs.usage);
   const KillLog* const kills = history_.KillsOf(container.container);

@@ -54,6 +54,9 @@ class Advisor {
             UsageTrack::Reading& reading);
   void Gather(size_t view, const workloads::ContainerView& container, Resource resource,
               Inputs& out);
+  const HighWaterReading& ReadGroupHighWater(const Group& group, Resource resource);
+  void ReadHighWater(size_t view, const workloads::ContainerView& container, Resource resource,
+                     Inputs& out);
   void SetShare(const workloads::WorkloadView& workload, const workloads::ContainerView& container,
                 Resource resource, RequestInputs& inputs) const;
   bool HasAnything(const workloads::ContainerView& container, Resource resource) const;
@@ -67,6 +70,7 @@ class Advisor {
   const int64_t event_time_ms_;
   EngineCounters& counters_;
   std::map<GroupKey, UsageTrack::Reading> groups_;
+  std::map<GroupKey, HighWaterReading> group_marks_;
 };
 
 }  // namespace tidemark::engine

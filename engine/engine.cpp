@@ -124,6 +124,10 @@ class Engine::Core {
 
   std::vector<PastMetric> PastMetrics() const { return engine::PastMetrics(sources_, *Profiles()); }
 
+  std::vector<PastMetric> PresentMetrics() const {
+    return engine::PresentMetrics(sources_, *Profiles());
+  }
+
   Result<std::unique_ptr<Past>> OpenPast(const std::vector<NamespaceName>& of, int64_t end_ms) {
     PastEnds ends;
     for (auto& found : OnEveryShard<PastEnds>(
@@ -438,6 +442,7 @@ Result<std::vector<WorkloadExplanation>> Engine::ExplainRequests(std::string_vie
 void Engine::SetProfiles(ProfileSetPtr profiles) { core_->SetProfiles(std::move(profiles)); }
 Result<void> Engine::Recover() { return core_->Recover(); }
 std::vector<PastMetric> Engine::PastMetrics() const { return core_->PastMetrics(); }
+std::vector<PastMetric> Engine::PresentMetrics() const { return core_->PresentMetrics(); }
 Result<std::unique_ptr<Past>> Engine::OpenPast(const std::vector<NamespaceName>& of,
                                                int64_t end_ms) {
   return core_->OpenPast(of, end_ms);

@@ -62,6 +62,8 @@ class Engine final : public SampleSink, public SnapshotReader, public StateReade
   void Tick();
 
   std::vector<PastMetric> PastMetrics() const override;
+  /// What says how things are now, beside the past: for whoever has no live stream.
+  std::vector<PastMetric> PresentMetrics() const;
   Result<std::unique_ptr<Past>> OpenPast(const std::vector<NamespaceName>& of,
                                          int64_t end_ms) override;
   std::vector<NamespaceName> LiveNamespaces() const override;

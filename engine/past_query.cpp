@@ -55,12 +55,44 @@ bool NeedLabels(const ProfileSet& profiles) {
   });
 }
 
+/// Its name, labels and matchers.
+PastMetric MetricOf(const workloads::Source& source) {
+  const std::string& selector = source.selector.text();
+  PastMetric metric;
+  metric.metric = source.metric;
+  metric.cluster_label = source.labels.cluster;
+  metric.namespace_label = source.labels.name_space;
+  metric.pod_label = source.labels.pod;
+  metric.container_label = source.labels.container;
+  metric.matchers = selector.substr(1, selector.size() - 2);
+  return metric;
+}
+
 void AddMatcher(PastMetric& metric, std::string_view matcher) {
   if (!metric.matchers.empty()) metric.matchers.append(",");
   metric.matchers.append(matcher);
 }
 
 }  // namespace
+
+std::vector<PastMetric> PresentMetrics(const workloads::SourceTable& sources,
+                                       const ProfileSet& profiles) {
+  std::vector<PastMetric> metrics;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const workloads::Source& source = sources.at(static_cast<uint16_t>(i));
+    const bool of_labels = source.role == Role::kPodLabels;
+    if (TellsOfKills(source.role) || (of_labels && !NeedLabels(profiles))) continue;
+    PastMetric& metric = metrics.emplace_back(MetricOf(source));
+    switch (source.role) {
+      case Role::kAutoscalerInfo: metric.kind = PastKind::kAutoscaler; break;
+      case Role::kAutoscalerTarget: metric.kind = PastKind::kAutoscalerTarget; break;
+      default: metric.kind = KindOf(source.role).value_or(PastKind::kPresent);
+    }
+    // Nodes are of no namespace; the label, where there is one, names that of the exporter.
+    if (source.role == Role::kNodeAllocatable) metric.namespace_label.clear();
+  }
+  return metrics;
+}
 
 std::vector<PastMetric> PastMetrics(const workloads::SourceTable& sources,
                                     const ProfileSet& profiles) {
@@ -69,18 +101,11 @@ std::vector<PastMetric> PastMetrics(const workloads::SourceTable& sources,
     const workloads::Source& source = sources.at(static_cast<uint16_t>(i));
     const std::optional<PastKind> kind = KindOf(source.role);
     if (!kind || (kind == PastKind::kLabels && !NeedLabels(profiles))) continue;
-    const std::string& selector = source.selector.text();
-    PastMetric metric;
-    metric.metric = source.metric;
+    PastMetric metric = MetricOf(source);
     metric.kind = *kind;
     metric.is_counter = source.role == Role::kUsageCounter;
     metric.is_optional = !IsCommon(*kind, source);
     metric.only_where_killed = kind >= PastKind::kKillReason;
-    metric.cluster_label = source.labels.cluster;
-    metric.namespace_label = source.labels.name_space;
-    metric.pod_label = source.labels.pod;
-    metric.container_label = source.labels.container;
-    metric.matchers = selector.substr(1, selector.size() - 2);
     if (kind == PastKind::kKillReason) AddMatcher(metric, R"(reason="OOMKilled")");
     if (kind != PastKind::kRequest) {
       metrics.push_back(std::move(metric));

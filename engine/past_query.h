@@ -19,6 +19,11 @@ namespace tidemark::engine {
 std::vector<PastMetric> PastMetrics(const workloads::SourceTable& sources,
                                     const ProfileSet& profiles);
 
+/// The metrics of a table that say what holds only now, and who owns and uses what now: all that
+/// the live stream carries but kills, which are of the past.
+std::vector<PastMetric> PresentMetrics(const workloads::SourceTable& sources,
+                                       const ProfileSet& profiles);
+
 /// Where the pasts of these namespaces have to end, as far as they live on this shard.
 PastEnds FindPastEnds(const Shard& shard, const Addressing& addressing,
                       const std::vector<NamespaceName>& of);

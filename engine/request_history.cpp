@@ -57,10 +57,16 @@ void RequestHistory::ContainerIs(uint32_t container, const ProfileSubject& subje
   Container& known = At(container);
   known.profile = subject.container == workloads::kPodSum ? &profiles_->FindForSum(subject)
                                                           : &profiles_->Find(subject);
+  const std::string& type = subject.workload.workload_type;
+  known.is_job = type == "job" || type == "cronjob";
   known.changed = true;
   known.tracks.ForEach([&](Resource resource, auto& track) {
-    if (track) track->Adapt(*known.profile, resource, layouts_);
+    if (track) track->Adapt(*known.profile, resource, KindOf(known, resource), layouts_);
   });
+}
+
+bool RequestHistory::LeavesOutPageCache(uint32_t container) const {
+  return ProfileOf(container)->rule(Resource::kMemory).leave_out_page_cache;
 }
 
 bool RequestHistory::SumsByPod(uint32_t container) const {
@@ -91,7 +97,10 @@ RequestHistory::Instance& RequestHistory::InstanceAt(uint32_t instance) {
 
 UsageTrack& RequestHistory::TrackAt(Container& container, Resource resource) {
   auto& track = container.tracks.At(resource);
-  if (!track) track = std::make_unique<UsageTrack>(*container.profile, resource, layouts_);
+  if (!track) {
+    track = std::make_unique<UsageTrack>(*container.profile, resource, KindOf(container, resource),
+                                         layouts_);
+  }
   return *track;
 }
 
@@ -108,12 +117,49 @@ MemoryPeakWindow& RequestHistory::WindowAt(Instance& instance, Resource resource
   return *window;
 }
 
+/// What a minute counts for; nullopt: it is left out.
+std::optional<double> RequestHistory::CountedUsage(Container& container, Resource resource,
+                                                   workloads::UsageMinute minute,
+                                                   const workloads::MinuteContext& context) {
+  const ResourceRule& rule = container.profile->rule(resource);
+  const auto signs = [&container]() -> UsageSigns& {
+    if (!container.signs) container.signs = std::make_unique<UsageSigns>();
+    return *container.signs;
+  };
+  if (resource == Resource::kMemory) {
+    // The kernel gives page cache back before it kills. More cache than usage would be two moments.
+    if (!rule.leave_out_page_cache) return minute.usage;
+    return std::max(0.0, minute.usage - std::max(0.0, context.page_cache_bytes));
+  }
+  if (resource != Resource::kCpu) return minute.usage;
+  const int64_t end_ms = minute.start_ms + workloads::kMinuteMs;
+  const bool is_young = context.pod_age_ms && *context.pod_age_ms <= rule.startup_ms;
+  if (is_young && rule.startup_ms > 0 && !container.is_job) {
+    const auto& track = container.tracks.Get(resource);
+    const bool others_known = track != nullptr && track->own().minutes.Count() > 0;
+    if (others_known || signs().minutes_left_out() < UsageSigns::kStartUpMinutes) {
+      signs().LeaveOut(end_ms, minute.usage);
+      return std::nullopt;
+    }
+  }
+  const bool throttled = rule.throttled_from_ratio < 1 &&
+                         context.throttled_ratio >= rule.throttled_from_ratio &&
+                         context.throttled_ratio > 0;
+  if (throttled || container.signs) signs().Count(end_ms, throttled);
+  if (!throttled) return minute.usage;
+  // In a period in which it was throttled the container would have gone on: at most as long again.
+  // How much of that its limit stood in the way of shows by how near to the limit its mean came.
+  const double nearness =
+      context.limit && *context.limit > 0 ? std::min(1.0, minute.usage / *context.limit) : 1;
+  return minute.usage * (1 + context.throttled_ratio * nearness);
+}
+
 /// False: the sample does not count.
-bool RequestHistory::AddMinute(const Profile& profile, Instance& instance, Resource resource,
-                               History& history, estimators::Time time, double usage,
-                               std::optional<double> request) {
+bool RequestHistory::AddMinute(const Profile& profile, SampleKind samples, Instance& instance,
+                               Resource resource, History& history, estimators::Time time,
+                               double usage, std::optional<double> request) {
   const ResourceRule& rule = profile.rule(resource);
-  if (rule.samples == SampleKind::kPeakPerWindow) {
+  if (samples == SampleKind::kPeakPerWindow) {
     return WindowAt(instance, resource, profile, time).AddSample(history.histogram, time, usage);
   }
   if (profile.strict) {
@@ -131,13 +177,23 @@ void RequestHistory::AddUsage(uint32_t container, uint32_t instance, Resource re
                               workloads::UsageMinute minute,
                               const workloads::MinuteContext& context) {
   Container& known = At(container);
+  const std::optional<double> usage = CountedUsage(known, resource, minute, context);
+  if (!usage) {
+    known.changed = true;
+    return;
+  }
   Instance& pod = InstanceAt(instance);
   UsageTrack& track = TrackAt(known, resource);
   History& history = track.For(pod.labels);
   const estimators::Time time = EndOf(minute);
-  if (!AddMinute(*known.profile, pod, resource, history, time, minute.usage, context.request))
+  if (!AddMinute(*known.profile, track.kind().samples, pod, resource, history, time, *usage,
+                 context.request)) {
     return;
+  }
   history.minutes.Record(time);
+  const estimators::Time start{std::chrono::milliseconds(minute.start_ms)};
+  track.CountHour(start, *usage, known.profile->rule(resource));
+  track.CountHighWater(minute.start_ms, *usage, known.profile->rule(resource));
   track.HasGrown();
   known.changed = true;
 }
@@ -177,13 +233,17 @@ Result<void> RequestHistory::MergeTracks(Container& from, Container& into) {
     if (!kept) {
       kept = std::move(gone);
     } else {
-      merged = kept->Merge(*gone);
+      merged = kept->Merge(*gone, into.profile->rule(resource));
     }
   });
   if (!merged) return merged;
   if (from.kills) {
     if (!into.kills) into.kills = std::make_unique<KillLog>();
     into.kills->Merge(*from.kills);
+  }
+  if (from.signs) {
+    if (!into.signs) into.signs = std::make_unique<UsageSigns>();
+    into.signs->Merge(*from.signs);
   }
   into.changed = true;
   return {};
@@ -194,7 +254,7 @@ void RequestHistory::MergeContainer(uint32_t from, uint32_t into) {
   Container& target = At(into);  // may move the other's place, not the other
   Container& source = *containers_[from];
   source.tracks.ForEach([&](Resource resource, auto& track) {
-    if (track) track->Adapt(*target.profile, resource, layouts_);
+    if (track) track->Adapt(*target.profile, resource, KindOf(target, resource), layouts_);
   });
   if (auto merged = MergeTracks(source, target); !merged) {
     LogOncePerMinute("merge", LogLevel::kWarn, "the histories of two containers cannot be added up",
@@ -257,6 +317,15 @@ const UsageTrack* RequestHistory::TrackOf(uint32_t container, Resource resource)
 const KillLog* RequestHistory::KillsOf(uint32_t container) const {
   if (container >= containers_.size() || !containers_[container]) return nullptr;
   return containers_[container]->kills.get();
+}
+
+const UsageSigns* RequestHistory::SignsOf(uint32_t container) const {
+  if (container >= containers_.size() || !containers_[container]) return nullptr;
+  return containers_[container]->signs.get();
+}
+
+bool RequestHistory::IsJob(uint32_t container) const {
+  return container < containers_.size() && containers_[container] && containers_[container]->is_job;
 }
 
 bool RequestHistory::TakeChanged(uint32_t container) {

@@ -11,6 +11,7 @@
 
 #include "engine/kill_log.h"
 #include "engine/layout_pool.h"
+#include "engine/usage_signs.h"
 #include "engine/usage_track.h"
 #include "estimators/confidence.h"
 #include "estimators/decay_cache.h"
@@ -33,6 +34,7 @@ class RequestHistory final : public workloads::UsageSink {
 
   void ContainerIs(uint32_t container, const ProfileSubject& subject) override;
   bool SumsByPod(uint32_t container) const override;
+  bool LeavesOutPageCache(uint32_t container) const override;
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
                 workloads::UsageMinute minute, const workloads::MinuteContext& context) override;
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override;
@@ -62,6 +64,10 @@ class RequestHistory final : public workloads::UsageSink {
   const UsageTrack* TrackOf(uint32_t container, Resource resource) const;
   /// Null without any.
   const KillLog* KillsOf(uint32_t container) const;
+  /// Null without any.
+  const UsageSigns* SignsOf(uint32_t container) const;
+  /// Whether its pods are runs of a Job or CronJob.
+  bool IsJob(uint32_t container) const;
   /// Whether anything of the container has changed since the last call.
   bool TakeChanged(uint32_t container);
 
@@ -70,6 +76,8 @@ class RequestHistory final : public workloads::UsageSink {
     const Profile* profile = nullptr;
     ResourceSlots<std::unique_ptr<UsageTrack>> tracks;
     std::unique_ptr<KillLog> kills;
+    std::unique_ptr<UsageSigns> signs;
+    bool is_job = false;  // its pods are runs
     bool changed = true;
   };
   /// A container of one pod.
@@ -85,10 +93,17 @@ class RequestHistory final : public workloads::UsageSink {
   UsageTrack& TrackAt(Container& container, Resource resource);
   estimators::MemoryPeakWindow& WindowAt(Instance& instance, Resource resource,
                                          const Profile& profile, estimators::Time time);
-  bool AddMinute(const Profile& profile, Instance& instance, Resource resource, History& history,
-                 estimators::Time time, double usage, std::optional<double> request);
+  SamplingKind KindOf(const Container& container, Resource resource) const {
+    return SamplingKind::Of(*container.profile, resource, container.is_job);
+  }
+  static std::optional<double> CountedUsage(Container& container, Resource resource,
+                                            workloads::UsageMinute minute,
+                                            const workloads::MinuteContext& context);
+  bool AddMinute(const Profile& profile, SampleKind samples, Instance& instance, Resource resource,
+                 History& history, estimators::Time time, double usage,
+                 std::optional<double> request);
   static Result<void> MergeTracks(Container& from, Container& into);
-  Result<Container> ReadContainer(ByteReader& in, const Profile& profile);
+  Result<Container> ReadContainer(ByteReader& in, const Profile& profile, bool is_job);
 
   ProfileSetPtr profiles_;
   ProfileSetPtr profiles_before_;  // until all containers know theirs

@@ -19,7 +19,8 @@ constexpr uint8_t kSecondFormatMark = 0x52;
 constexpr uint8_t kFormatMark = 0x53;
 // Flags of a container.
 constexpr uint8_t kHasKills = 0x01;
-constexpr uint8_t kContainerFlags = kHasKills;
+constexpr uint8_t kHasSigns = 0x02;
+constexpr uint8_t kContainerFlags = kHasKills | kHasSigns;
 // Flags of a pod's container.
 constexpr uint8_t kHasSample = 0x01;
 constexpr uint8_t kHasLabels = 0x02;
@@ -114,21 +115,23 @@ void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
   const Container* const found =
       container < containers_.size() ? containers_[container].get() : nullptr;
   const uint64_t resources = found == nullptr ? 0 : Present(found->tracks);
-  const bool has_kills = found != nullptr && found->kills != nullptr;
-  if (resources == 0 && !has_kills) {  // nothing is written as the first format wrote it
+  uint8_t flags = 0;
+  if (found != nullptr && found->kills) flags |= kHasKills;
+  if (found != nullptr && found->signs) flags |= kHasSigns;
+  if (resources == 0 && flags == 0) {  // nothing is written as the first format wrote it
     out.Byte(0);
     return;
   }
   out.Byte(kFormatMark);
-  out.Byte(has_kills ? kHasKills : 0);
+  out.Byte(flags);
   out.Varint(resources);
   SaveSlots(found->tracks, profiles_->resources(), out);
-  if (has_kills) found->kills->Save(out);
+  if (found->kills) found->kills->Save(out);
+  if (found->signs) found->signs->Save(out);
 }
 
 void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
-  const Instance* const found =
-      instance < instances_.size() ? instances_[instance].get() : nullptr;
+  const Instance* const found = instance < instances_.size() ? instances_[instance].get() : nullptr;
   uint64_t resources = 0;
   uint8_t flags = 0;
   if (found != nullptr) {
@@ -150,11 +153,13 @@ void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
 }
 
 Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
-                                                                const Profile& profile) {
+                                                                const Profile& profile,
+                                                                bool is_job) {
   const auto head = ReadHead(in, kContainerFlags);
   if (!head) return tl::unexpected(head.error());
   Container read;
   read.profile = &profile;
+  read.is_job = is_job;
   auto tracks = ReadSlots(
       *head, profiles_->resources(), in, [&](Resource resource, bool kept) -> Result<void> {
         auto track = head->format == kFirstFormat
@@ -162,7 +167,7 @@ Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
                          : UsageTrack::Restore(in, layouts_);
         if (!track) return tl::unexpected(std::move(track.error()));
         if (!kept) return {};
-        track->Adapt(profile, resource, layouts_);
+        track->Adapt(profile, resource, SamplingKind::Of(profile, resource, is_job), layouts_);
         read.tracks.At(resource) = std::make_unique<UsageTrack>(std::move(*track));
         return {};
       });
@@ -172,13 +177,18 @@ Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
     if (!kills) return tl::unexpected(std::move(kills.error()));
     read.kills = std::make_unique<KillLog>(std::move(*kills));
   }
+  if ((head->flags & kHasSigns) != 0) {
+    auto signs = UsageSigns::Restore(in);
+    if (!signs) return tl::unexpected(std::move(signs.error()));
+    read.signs = std::make_unique<UsageSigns>(*signs);
+  }
   return read;
 }
 
 Result<void> RequestHistory::RestoreContainer(uint32_t container, ByteReader& in) {
-  auto read = ReadContainer(in, *ProfileOf(container));
+  auto read = ReadContainer(in, *ProfileOf(container), IsJob(container));
   if (!read) return tl::unexpected(std::move(read.error()));
-  if (Present(read->tracks) == 0 && !read->kills) return {};
+  if (Present(read->tracks) == 0 && !read->kills && !read->signs) return {};
   At(container) = std::move(*read);
   return {};
 }
@@ -211,7 +221,7 @@ Result<void> RequestHistory::RestoreInstance(uint32_t instance, ByteReader& in) 
 }
 
 Result<void> RequestHistory::MergeSaved(uint32_t container, ByteReader& in) {
-  auto added = ReadContainer(in, *ProfileOf(container));
+  auto added = ReadContainer(in, *ProfileOf(container), IsJob(container));
   if (!added) return tl::unexpected(std::move(added.error()));
   Container& kept = At(container);
   // Merging stops at the first pair that cannot be added up: all are looked at before.

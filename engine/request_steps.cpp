@@ -45,13 +45,44 @@ double ConfidenceOf(const RequestInputs& inputs, std::chrono::nanoseconds interv
 }
 
 /// What the histogram says: the three percentiles of the rule.
-RequestBases BasesOf(const RequestInputs& inputs) {
+RequestBases PercentilesOf(const RequestInputs& inputs) {
   if (inputs.usage == nullptr) return {};
   const ResourceRule& rule = inputs.profile->rule(inputs.resource);
   const std::array points = {rule.lower_percentile, rule.percentile, rule.upper_percentile};
   std::array<double, 3> found{};
   inputs.usage->histogram().Percentiles(points, found);
   return {.target = found[1], .lower = found[0], .upper = found[2]};
+}
+
+/// What the request is worked out from.
+struct Bases {
+  RequestBases values;
+  std::string_view step = "percentile";
+  std::string what;  // unless nobody asks
+  bool is_mark = false;
+};
+
+Bases BasesOf(const RequestInputs& inputs, bool explain) {
+  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
+  Bases bases;
+  if (rule.basis == Basis::kHighWater) {
+    bases.step = "high_water";
+    if (auto mark = BasisOf(inputs.high_water, rule, explain)) {
+      bases.values = mark->bases;
+      bases.what = std::move(mark->what);
+      bases.is_mark = true;
+      return bases;
+    }
+  }
+  bases.values = PercentilesOf(inputs);
+  if (explain) {
+    bases.what = fmt::format("percentile {:g} of {} samples{}", rule.percentile * 100,
+                             inputs.usage == nullptr ? 0 : inputs.usage->minutes.Count(),
+                             rule.basis == Basis::kHighWater
+                                 ? ": there is no high-water mark before the first full hour"
+                                 : "");
+  }
+  return bases;
 }
 
 RequestPolicy PolicyOf(const RequestInputs& inputs, double amounts) {
@@ -96,14 +127,11 @@ bool KillsDecide(const RequestInputs& inputs, double value) {
   return value <= std::max(inputs.kills_needed, layout.BucketStart(next));
 }
 
-void AddModelSteps(const RequestInputs& inputs, const RequestBases& histogram,
-                   const RequestBases& model, Steps& steps) {
+void AddModelSteps(const RequestInputs& inputs, const Bases& bases, const RequestBases& model,
+                   Steps& steps) {
   if (!steps) return;
-  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
-  steps.Add("percentile", histogram.target, true,
-            fmt::format("percentile {:g} of {} samples", rule.percentile * 100,
-                        inputs.usage == nullptr ? 0 : inputs.usage->minutes.Count()));
-  double value = histogram.target;
+  steps.Add(bases.step, bases.values.target, true, bases.what);
+  double value = bases.values.target;
   if (inputs.share) {
     value *= *inputs.share;
     steps.Add("split", value, true,
@@ -210,11 +238,11 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
   const bool as_vpa =
       profile.strict && (inputs.resource == Resource::kCpu || inputs.resource == Resource::kMemory);
   if (has_usage || as_vpa || inputs.kills_needed > 0) {
-    const RequestBases histogram = BasesOf(inputs);
+    const Bases bases = BasesOf(inputs, out != nullptr);
     const double share = inputs.share.value_or(1);
     const auto lifted = [&](double base) { return std::max(base * share, inputs.kills_needed); };
-    const RequestBases model = {lifted(histogram.target), lifted(histogram.lower),
-                                lifted(histogram.upper)};
+    const RequestBases model = {lifted(bases.values.target), lifted(bases.values.lower),
+                                lifted(bases.values.upper)};
     RequestPolicy policy = PolicyOf(inputs, amounts);
     if (inputs.usage != nullptr || as_vpa) {
       const std::chrono::milliseconds interval(rule.confidence_interval_ms);
@@ -244,7 +272,8 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
       advice.Mark(inputs.share_by_request ? AdviceMark::kSharedByRequest
                                           : AdviceMark::kSharedEqually);
     }
-    AddModelSteps(inputs, histogram, model, steps);
+    if (bases.is_mark) advice.Mark(AdviceMark::kHighWater);
+    AddModelSteps(inputs, bases, model, steps);
     AddBoundSteps(inputs, policy, estimate, amounts, steps);
   }
   const bool too_young = !advice.recommended_request || advice.confidence_days < kEnoughDays;

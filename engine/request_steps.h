@@ -1,15 +1,16 @@
 #pragma once
 // From what is known of the usage to the request to set, step by step.
 //
-// percentile (or kills, where they ask for more) -> margin -> expansion -> share of the pod's
-// minimum -> floor -> rounded up -> ceiling; or, in static pools, the original request times a
-// ratio. Pure functions.
+// percentile, or the high-water mark where that is the basis (or kills, where they ask for more) ->
+// margin -> expansion -> share of the pod's minimum -> floor -> rounded up -> ceiling; or, in
+// static pools, the original request times a ratio. Pure functions.
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "engine/high_water_reading.h"
 #include "engine/usage_track.h"
 #include "estimators/confidence.h"
 #include "model/explanation.h"
@@ -26,6 +27,7 @@ struct RequestInputs {
   /// Of the container's CPU. VPA counts no others, and for a level that is told every few minutes
   /// they say more of how long it has been seen than its own.
   std::optional<estimators::SampleSpan> cpu_minutes;
+  HighWaterReading high_water;
   double kills_needed = 0;  ///< what kills ask for at least
   uint32_t kills = 0;
   size_t containers = 1;  ///< that share the pod's minimum

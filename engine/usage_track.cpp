@@ -18,17 +18,14 @@ constexpr uint8_t kByRequestBit = 2;
 constexpr uint8_t kStrictBit = 4;
 constexpr uint8_t kKindBits = kPeaksBit | kByRequestBit | kStrictBit;
 constexpr uint8_t kEarlierBit = 8;
+constexpr uint8_t kHoursBit = 32;
+constexpr uint8_t kHighWaterBit = 16;
 
 constexpr int kMaxBuckets = 1000;
 /// Far more than a workload has that is not given a new label set with each scrape.
 constexpr size_t kMaxLabelSets = 500;
 constexpr BucketLayout kFirstCores{.first = 0.01, .ratio = 1.05, .max = 1000};
 constexpr BucketLayout kFirstBytes{.first = 1e7, .ratio = 1.05, .max = 1e12};
-
-SamplingKind KindOf(const Profile& profile, Resource resource) {
-  const ResourceRule& rule = profile.rule(resource);
-  return {.samples = rule.samples, .weight = rule.weight, .strict = profile.strict};
-}
 
 std::chrono::nanoseconds HalfLifeOf(const ResourceRule& rule) {
   return std::chrono::milliseconds(rule.half_life_ms);
@@ -75,14 +72,32 @@ Result<void> MergeHistory(History& into, History& from) {
 
 }  // namespace
 
+SamplingKind SamplingKind::Of(const Profile& profile, Resource resource, bool is_job) {
+  const ResourceRule& rule = profile.rule(resource);
+  const bool by_run = is_job && rule.peak_per_run;
+  return {.samples = by_run ? SampleKind::kPeakPerWindow : rule.samples,
+          .weight = rule.weight,
+          .strict = profile.strict};
+}
+
+estimators::FitChoice FitChoiceOf(TailMethod method) {
+  switch (method) {
+    case TailMethod::kAuto: break;
+    case TailMethod::kMoments: return estimators::FitChoice::kMoments;
+    case TailMethod::kPwm: return estimators::FitChoice::kWeightedMoments;
+    case TailMethod::kMle: return estimators::FitChoice::kMaximumLikelihood;
+  }
+  return estimators::FitChoice::kAuto;
+}
+
 UsageTrack::UsageTrack(SamplingKind kind, BucketLayout layout, History own)
     : kind_(kind), layout_(layout), own_(std::move(own)) {}
 
-UsageTrack::UsageTrack(const Profile& profile, Resource resource, LayoutPool& layouts)
-    : UsageTrack(KindOf(profile, resource), profile.rule(resource).buckets,
+UsageTrack::UsageTrack(const Profile& profile, Resource resource, SamplingKind kind,
+                       LayoutPool& layouts)
+    : UsageTrack(kind, profile.rule(resource).buckets,
                  {DecayingHistogram(layouts.Of(profile.rule(resource).buckets),
-                                    HalfLifeOf(profile.rule(resource)),
-                                    PrecisionOf(KindOf(profile, resource))),
+                                    HalfLifeOf(profile.rule(resource)), PrecisionOf(kind)),
                   {}}) {}
 
 History UsageTrack::Empty() const {
@@ -108,9 +123,14 @@ void UsageTrack::MakeEarlier() {
   by_labels_.clear();
 }
 
-void UsageTrack::Adapt(const Profile& profile, Resource resource, LayoutPool& layouts) {
+void UsageTrack::CountHour(estimators::Time start, double usage, const ResourceRule& rule) {
+  if (rule.basis == Basis::kAdaptive) hours_.Add(rule.samples, start, usage, rule);
+}
+
+void UsageTrack::Adapt(const Profile& profile, Resource resource, SamplingKind kind,
+                       LayoutPool& layouts) {
   const ResourceRule& rule = profile.rule(resource);
-  const SamplingKind kind = KindOf(profile, resource);
+  if (rule.basis != Basis::kAdaptive) hours_.Clear();
   if (kind != kind_ && earlier_ != nullptr && earlier_->kind_ == kind) {
     // Back to the rule before, whose history stands: what came meanwhile was of another kind.
     auto before = std::move(earlier_);
@@ -164,6 +184,17 @@ void UsageTrack::FoldOldest() {
   by_labels_.erase(oldest);
 }
 
+void UsageTrack::CountHighWater(int64_t start_ms, double usage, const ResourceRule& rule) {
+  constexpr int64_t kMinuteMs = 60'000;
+  high_water_.Add(start_ms / kMinuteMs, usage, MinutesHistogram(),
+                  FitChoiceOf(rule.high_water.method));
+}
+
+const DecayingHistogram* UsageTrack::MinutesHistogram() const {
+  const bool of_minutes = kind_.samples == SampleKind::kEveryMinute && !kind_.strict;
+  return of_minutes && !own_.histogram.IsEmpty() ? &own_.histogram : nullptr;
+}
+
 bool UsageTrack::Spans(std::chrono::nanoseconds time) const {
   estimators::SampleSpan minutes = own_.minutes;
   for (const auto& [labels, history] : by_labels_) minutes.Merge(history->minutes);
@@ -179,9 +210,11 @@ UsageTrack::Reading UsageTrack::Read() const {
   if (earlier_ != nullptr) {
     Reading reading = earlier_->Read();
     reading.is_earlier = true;
+    if (!hours_.IsEmpty()) reading.hours = &hours_;
     return reading;
   }
   Reading reading;
+  if (!hours_.IsEmpty()) reading.hours = &hours_;
   if (by_labels_.empty()) {
     reading.one = &own_.histogram;
     reading.minutes = own_.minutes;
@@ -223,8 +256,12 @@ Result<void> UsageTrack::CanMerge(const UsageTrack& from) const {
               "saved history: its weights are too large to be added to those that are there");
 }
 
-Result<void> UsageTrack::Merge(UsageTrack& from) {
+Result<void> UsageTrack::Merge(UsageTrack& from, const ResourceRule& rule) {
   if (auto good = CanMerge(from); !good) return good;
+  hours_.Merge(from.hours_, rule);
+  from.hours_.Clear();
+  high_water_.Merge(from.high_water_);
+  from.high_water_ = {};
   if (!IsAlike(from)) {
     earlier_ = std::make_unique<UsageTrack>(std::move(from));
     return {};
@@ -267,6 +304,8 @@ size_t UsageTrack::MemoryBytes() const {
     bytes += sizeof(labels) + sizeof(history) + sizeof(History) + history->histogram.MemoryBytes() -
              sizeof(history->histogram);
   }
+  bytes += hours_.MemoryBytes() - sizeof(hours_);
+  bytes += high_water_.MemoryBytes() - sizeof(high_water_);
   return bytes + (earlier_ == nullptr ? 0 : earlier_->MemoryBytes());
 }
 
@@ -276,6 +315,8 @@ void UsageTrack::Save(ByteWriter& out) const {
   if (kind_.weight == WeightRule::kByRequest) bits |= kByRequestBit;
   if (kind_.strict) bits |= kStrictBit;
   if (earlier_ != nullptr) bits |= kEarlierBit;
+  if (!hours_.IsEmpty()) bits |= kHoursBit;
+  if (!high_water_.IsEmpty()) bits |= kHighWaterBit;
   out.Byte(bits);
   out.Double(layout_.first);
   out.Double(layout_.ratio);
@@ -288,17 +329,19 @@ void UsageTrack::Save(ByteWriter& out) const {
       SaveHistory(*history, out);
     }
   }
+  if (!hours_.IsEmpty()) hours_.Save(out);
+  if (!high_water_.IsEmpty()) high_water_.Save(out);
   if (earlier_ != nullptr) earlier_->Save(out);
 }
 
 Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts) {
-  return Restore(in, layouts, kEarlierBit);
+  return Restore(in, layouts, kEarlierBit | kHoursBit | kHighWaterBit);
 }
 
 /// `allowed`: the bits of the kind that may be set.
 Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts, uint8_t allowed) {
   const uint8_t bits = in.Byte();
-  if (in.failed() || bits > (kKindBits | allowed)) return Refuse("its kind is not known");
+  if (in.failed() || (bits & ~(kKindBits | allowed)) != 0) return Refuse("its kind is not known");
   BucketLayout layout;
   layout.first = in.Double();
   layout.ratio = in.Double();
@@ -327,6 +370,16 @@ Result<UsageTrack> UsageTrack::Restore(ByteReader& in, LayoutPool& layouts, uint
       if (!history) return tl::unexpected(std::move(history.error()));
       track.by_labels_.emplace_back(labels, std::make_unique<History>(std::move(*history)));
     }
+  }
+  if ((bits & kHoursBit) != 0) {
+    auto hours = HoursTrack::Restore(in);
+    if (!hours) return tl::unexpected(std::move(hours.error()));
+    track.hours_ = std::move(*hours);
+  }
+  if ((bits & kHighWaterBit) != 0) {
+    auto high_water = estimators::HighWaterTrack::Restore(in);
+    if (!high_water) return tl::unexpected(std::move(high_water.error()));
+    track.high_water_ = std::move(*high_water);
   }
   if ((bits & kEarlierBit) != 0) {
     auto earlier = Restore(in, layouts, 0);

@@ -17,10 +17,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/hours_track.h"
 #include "engine/layout_pool.h"
 #include "estimators/confidence.h"
 #include "estimators/decaying_histogram.h"
 #include "estimators/event_time.h"
+#include "estimators/high_water.h"
 #include "model/byte_codec.h"
 #include "model/profile.h"
 #include "model/result.h"
@@ -39,8 +41,14 @@ struct SamplingKind {
   WeightRule weight = WeightRule::kConstant;
   bool strict = false;
 
+  /// `is_job`: of a Job or CronJob, whose runs may count by their peaks.
+  static SamplingKind Of(const Profile& profile, Resource resource, bool is_job);
+
   friend bool operator==(const SamplingKind&, const SamplingKind&) = default;
 };
+
+/// How the tails of the rule's high-water marks are fitted.
+estimators::FitChoice FitChoiceOf(TailMethod method);
 
 /// Not thread-safe. The pool must outlive it.
 class UsageTrack {
@@ -48,20 +56,34 @@ class UsageTrack {
   /// How long the samples of a fresh track must span before it answers.
   static constexpr auto kFreshAfter = std::chrono::hours(24);
 
-  UsageTrack(const Profile& profile, Resource resource, LayoutPool& layouts);
+  UsageTrack(const Profile& profile, Resource resource, SamplingKind kind, LayoutPool& layouts);
 
-  /// The profile has become this one.
-  void Adapt(const Profile& profile, Resource resource, LayoutPool& layouts);
+  /// The profile has become this one, or the samples are made in this way from now on.
+  void Adapt(const Profile& profile, Resource resource, SamplingKind kind, LayoutPool& layouts);
+
+  /// A minute of any pod, for what the hours say; nothing where the rule does not ask for it.
+  void CountHour(estimators::Time start, double usage, const ResourceRule& rule);
+  const HoursTrack& hours() const { return hours_; }
 
   /// Where samples of a pod with these labels go.
   History& For(uint64_t labels);
+  /// A minute of any pod counts for the high-water marks too. They are of minutes by whatever rule
+  /// these go into the histogram, and go on when that changes.
+  void CountHighWater(int64_t start_ms, double usage, const ResourceRule& rule);
+  const estimators::HighWaterTrack& high_water() const { return high_water_; }
+  /// The histogram of those minutes, as they are; null where it holds something else, or several
+  /// hold them.
+  const estimators::DecayingHistogram* MinutesHistogram() const;
+
   /// A sample has gone in: ends the time of the earlier track when this one is old enough.
   void HasGrown();
 
   /// What answers: one history, or the merged copy of several.
   struct Reading {
     estimators::SampleSpan minutes;
-    bool is_earlier = false;  ///< of the rule before
+    bool is_earlier = false;                   ///< of the rule before
+    const HoursTrack* hours = nullptr;         ///< of the present rule; null: it asks for none
+    std::shared_ptr<HoursTrack> merged_hours;  ///< what `hours` points to, of several
     const estimators::DecayingHistogram* one = nullptr;
     std::optional<estimators::DecayingHistogram> merged;
 
@@ -73,7 +95,7 @@ class UsageTrack {
   /// Takes over what another track learnt that is adapted to the same profile; of another kind of
   /// samples only when nothing is here. kInvalidArgument and nothing changed when it cannot be
   /// added up.
-  Result<void> Merge(UsageTrack& from);
+  Result<void> Merge(UsageTrack& from, const ResourceRule& rule);
   /// Whether Merge would.
   Result<void> CanMerge(const UsageTrack& from) const;
 
@@ -111,7 +133,9 @@ class UsageTrack {
   std::optional<BucketLayout> layout_before_;  // since the start
   History own_;                                // strict: what a checkpoint brought
   std::vector<std::pair<uint64_t, std::unique_ptr<History>>> by_labels_;  // strict, sorted
-  std::unique_ptr<UsageTrack> earlier_;
+  std::unique_ptr<UsageTrack> earlier_;  // its hours and marks are here
+  HoursTrack hours_;
+  estimators::HighWaterTrack high_water_;
 };
 
 }  // namespace tidemark::engine

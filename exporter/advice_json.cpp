@@ -5,6 +5,25 @@
 
 namespace tidemark::exporter {
 
+namespace {
+
+void WriteHighWater(const std::vector<HighWaterMark>& marks, JsonWriter& json) {
+  json.Key("high_water");
+  json.BeginArray();
+  for (const HighWaterMark& mark : marks) {
+    json.BeginObject();
+    json.Key("risk"), json.Number(mark.risk);
+    json.Key("value"), json.Number(mark.value);
+    json.Key("fitted"), json.Bool(mark.fitted);
+    json.Key("confident"), json.Bool(mark.confident);
+    json.Key("censored"), json.Bool(mark.censored);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+}  // namespace
+
 void WriteAdvice(const ResourceAdvice& advice, JsonWriter& json) {
   json.Member("resource", ResourceName(advice.resource));
   json.Member("unit", UnitName(advice.resource));
@@ -20,6 +39,7 @@ void WriteAdvice(const ResourceAdvice& advice, JsonWriter& json) {
     json.Key("confidence_days"), json.Number(advice.confidence_days);
     json.Key("samples"), json.Unsigned(advice.samples);
   }
+  if (!advice.high_water.empty()) WriteHighWater(advice.high_water, json);
   if (advice.resource == Resource::kMemory) json.Key("kills"), json.Unsigned(advice.kills);
 }
 

@@ -9,7 +9,7 @@ namespace tidemark::exporter {
 
 /// Writes resource, unit, current_request, current_limit, original_request, model_request,
 /// recommended_request, lower_bound, upper_bound, reclaimable, confidence_days and samples (beside
-/// a model value), kills (of memory). Amounts are in the resource's base unit and per pod; what is
+/// a model value), high_water (the marks, where there are any), kills (of memory). Amounts are in the resource's base unit and per pod; what is
 /// not known is left out.
 void WriteAdvice(const ResourceAdvice& advice, JsonWriter& json);
 

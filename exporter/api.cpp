@@ -10,13 +10,14 @@
 #include "exporter/answer_json.h"
 #include "exporter/json_writer.h"
 #include "exporter/recommendation_query.h"
+#include "exporter/summary_json.h"
 #include "model/advice_text.h"
 
 namespace tidemark::exporter {
 namespace {
 
 void WriteItem(const ItemPosition& item, const WorkloadAdvice& workload, const Profile* profile,
-               const ResourceAdvice& advice, JsonWriter& json) {
+               const ResourceAdvice& advice, const Prices& prices, JsonWriter& json) {
   json.BeginObject();
   WriteUnlessEmpty("cluster", item.cluster, json);
   json.Member("namespace", item.name_space);
@@ -24,6 +25,8 @@ void WriteItem(const ItemPosition& item, const WorkloadAdvice& workload, const P
   json.Member("workload", item.workload);
   WriteUnlessEmpty("container", item.container, json);
   WriteAdvice(advice, json);
+  WriteIfKnown("savings_per_month", MonthlySavings(prices, advice), json);
+  WriteIfKnown("workload_savings_per_month", MonthlySavings(prices, workload), json);
   json.Key("replicas"), json.Number(workload.replicas);
   if (workload.last_sample_ms != 0) WriteTime("last_sample", workload.last_sample_ms, json);
   if (profile != nullptr) {
@@ -33,9 +36,25 @@ void WriteItem(const ItemPosition& item, const WorkloadAdvice& workload, const P
   json.EndObject();
 }
 
+/// Every item of a block in order, until `visit` says false; false then.
+template <class F>
+bool VisitBlock(const NamespaceBlock& block, const F& visit) {
+  for (const WorkloadAdvice& workload : block.workloads) {
+    for (const ContainerAdvice& container : workload.containers) {
+      for (const ResourceAdvice& advice : container.resources) {
+        const ItemPosition item = {workload.id.cluster,       workload.id.name_space,
+                                   workload.id.workload_type, workload.id.workload,
+                                   container.container,       advice.resource};
+        if (!visit(item, workload, container.profile, advice)) return false;
+      }
+    }
+  }
+  return true;
+}
+
 /// Writes one page of items as an array; the token of the next page when there is one.
 std::optional<std::string> WritePage(const Snapshot& snapshot, const RecommendationQuery& query,
-                                     JsonWriter& json) {
+                                     const Prices& prices, JsonWriter& json) {
   const std::optional<ItemPosition> after = query.After();
   std::optional<ItemPosition> last;
   std::optional<std::string> next;
@@ -49,22 +68,9 @@ std::optional<std::string> WritePage(const Snapshot& snapshot, const Recommendat
       next = EncodePageToken(*last);
       return false;
     }
-    WriteItem(item, workload, profile, advice, json);
+    WriteItem(item, workload, profile, advice, prices, json);
     last = item;
     ++written;
-    return true;
-  };
-  const auto visit_block = [&](const NamespaceBlock& block) {
-    for (const WorkloadAdvice& workload : block.workloads) {
-      for (const ContainerAdvice& container : workload.containers) {
-        for (const ResourceAdvice& advice : container.resources) {
-          const ItemPosition item = {workload.id.cluster,       workload.id.name_space,
-                                     workload.id.workload_type, workload.id.workload,
-                                     container.container,       advice.resource};
-          if (!visit(item, workload, container.profile, advice)) return false;
-        }
-      }
-    }
     return true;
   };
   for (const auto& block : snapshot.blocks) {
@@ -72,10 +78,22 @@ std::optional<std::string> WritePage(const Snapshot& snapshot, const Recommendat
     if (after &&
         Place(block->cluster, block->name_space) < Place(after->cluster, after->name_space))
       continue;
-    if (!visit_block(*block)) break;
+    if (!VisitBlock(*block, visit)) break;
   }
   json.EndArray();
   return next;
+}
+
+/// Of all items that match.
+AllRequestSums SumsOf(const Snapshot& snapshot, const RecommendationQuery& query) {
+  AllRequestSums sums;
+  const auto add = [&](const ItemPosition& item, const WorkloadAdvice& workload,
+                       const Profile* /*profile*/, const ResourceAdvice& advice) {
+    if (query.Matches(item)) sums.Add(workload, advice);
+    return true;
+  };
+  for (const auto& block : snapshot.blocks) VisitBlock(*block, add);
+  return sums;
 }
 
 void WriteWorkloadStatus(const WorkloadStatus& status, JsonWriter& json) {
@@ -162,7 +180,8 @@ HttpResponse ErrorAnswer(const Error& error) {
   return JsonAnswer(status, json);
 }
 
-HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const HttpRequest& request) {
+HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const Prices& prices,
+                                   const HttpRequest& request) {
   const Result<RecommendationQuery> query = ParseRecommendationQuery(request);
   if (!query) return ErrorAnswer(query.error());
   return SuccessAnswer([&](JsonWriter& json) {
@@ -170,8 +189,10 @@ HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const HttpRequest& 
     json.Key("generation"), json.Unsigned(snapshot.generation);
     if (snapshot.published_ms != 0) WriteTime("published", snapshot.published_ms, json);
     json.Key("recommendations");
-    const std::optional<std::string> next = WritePage(snapshot, *query, json);
+    const std::optional<std::string> next = WritePage(snapshot, *query, prices, json);
     if (next) json.Member("next", *next);
+    json.Key("summary");
+    WriteSummary(SumsOf(snapshot, *query), prices, json);
     json.EndObject();
   });
 }

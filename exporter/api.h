@@ -12,6 +12,7 @@
 #include "model/clock.h"
 #include "model/counters.h"
 #include "model/http.h"
+#include "model/prices.h"
 #include "model/result.h"
 #include "model/snapshot.h"
 #include "model/workload_status.h"
@@ -25,8 +26,12 @@ HttpResponse ErrorAnswer(const Error& error);
 /// GET /api/v1/recommendations: one item per container and resource. Parameters and paging:
 /// recommendation_query.h. data: {generation, published, recommendations: [{cluster, namespace,
 /// workload_type, workload, container, those of advice_json.h, replicas, last_sample, profile (its
-/// name), reason (model/advice_text.h)}], next}; `next` only when there is more.
-HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const HttpRequest& request);
+/// name), reason (model/advice_text.h)}], next, summary}; `next` only when there is more. Where
+/// prices are known, an item has savings_per_month, of its resource, and
+/// workload_savings_per_month, of all of its workload. The summary (summary_json.h) is of all items
+/// that match, whatever the page.
+HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const Prices& prices,
+                                   const HttpRequest& request);
 
 /// GET /api/v1/status/sources.
 /// Without parameters, data: {generation, sources: [{role, metric, series, last_sample, missing}]},

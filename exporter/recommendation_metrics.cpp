@@ -1,5 +1,7 @@
 #include "exporter/recommendation_metrics.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <optional>
 #include <string>
@@ -65,6 +67,13 @@ constexpr FamilyHeader kProfileInfo = {
     MetricType::kGauge, ""};
 constexpr size_t kProfileFamily = kFamilies.size();
 
+constexpr FamilyHeader kHighWaterMark = {
+    "tidemark_high_water_mark",
+    "The level that usage of one pod's container passes in a minute with at most the probability "
+    "in the label risk.",
+    MetricType::kGauge, ""};
+constexpr size_t kHighWaterFamily = kProfileFamily + 1;
+
 class Renderer {
  public:
   BlockText Render(const NamespaceBlock& block) {
@@ -96,6 +105,13 @@ class Renderer {
   void AddResource(const ResourceAdvice& advice) {
     AppendNextLabel("resource", ResourceName(advice.resource), labels_);
     AppendNextLabel("unit", UnitName(advice.resource), labels_);
+    const size_t resource_end = labels_.size();
+    for (const HighWaterMark& mark : advice.high_water) {
+      AppendNextLabel("risk", fmt::format("{}", mark.risk), labels_);  // 0.0001, not 1e-04
+      labels_ += "} ";
+      builder_.Add(kHighWaterFamily, kHighWaterMark.name, labels_, mark.value);
+      labels_.resize(resource_end);
+    }
     labels_ += "} ";
     for (size_t i = 0; i < kFamilies.size(); ++i) {
       const std::optional<double> value = kFamilies[i].value(advice);
@@ -111,7 +127,7 @@ class Renderer {
     builder_.Add(kProfileFamily, kProfileInfo.name, labels_, 1);
   }
 
-  BlockTextBuilder builder_{kFamilies.size() + 1};
+  BlockTextBuilder builder_{kHighWaterFamily + 1};
   std::string labels_;
 };
 
@@ -127,6 +143,7 @@ void RecommendationMetrics::Append(const Snapshot& snapshot, ExpositionWriter& w
     WriteFamily(kFamilies[i].header, i, texts, writer);
   }
   WriteFamily(kProfileInfo, kProfileFamily, texts, writer);
+  WriteFamily(kHighWaterMark, kHighWaterFamily, texts, writer);
 }
 
 }  // namespace tidemark::exporter

@@ -11,6 +11,7 @@
 #include "exporter/daemon_metrics.h"
 #include "exporter/exposition.h"
 #include "exporter/ha_metrics.h"
+#include "exporter/namespace_metrics.h"
 #include "exporter/process_stats.h"
 #include "exporter/recommendation_metrics.h"
 #include "exporter/storage_metrics.h"
@@ -53,6 +54,7 @@ struct Exporter {
     response.headers.push_back({"Vary", "Accept"});
     ExpositionWriter writer(format, response.body);
     recommendations.Append(*snapshot, writer);
+    namespaces.Append(*snapshot, PricesNow(), writer);
     if (sources.vpa_metrics && sources.vpa_metrics()) {
       vpa.Append(*snapshot, writer);
     } else {
@@ -77,7 +79,7 @@ struct Exporter {
 
   HttpResponse Recommendations(const HttpRequest& request) const {
     if (!sources.ready()) return NotReady();
-    return RecommendationsAnswer(*sources.snapshots.Current(), request);
+    return RecommendationsAnswer(*sources.snapshots.Current(), PricesNow(), request);
   }
 
   HttpResponse Workload(const HttpRequest& request) const {
@@ -103,6 +105,8 @@ struct Exporter {
                               "failed to reload config: " + done.error().message);
   }
 
+  Prices PricesNow() const { return sources.prices ? sources.prices() : Prices{}; }
+
   static HttpResponse NotReady() {
     return ErrorAnswer({ErrorCode::kUnavailable,
                         "Tidemark is not ready: it is recovering its state, or stopping"});
@@ -110,6 +114,7 @@ struct Exporter {
 
   Sources sources;
   RecommendationMetrics recommendations;
+  NamespaceMetrics namespaces;
   VpaMetrics vpa;
 };
 

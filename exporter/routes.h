@@ -26,6 +26,7 @@
 #include "model/counters.h"
 #include "model/ha_status.h"
 #include "model/http.h"
+#include "model/prices.h"
 #include "model/result.h"
 #include "model/snapshot.h"
 #include "model/workload_status.h"
@@ -57,6 +58,8 @@ struct Sources {
   std::function<Result<void>()> reload = nullptr;
   /// Whether /metrics has those of vpa_metrics.h, too; may be empty: no.
   std::function<bool()> vpa_metrics = nullptr;
+  /// By which savings are worked out; may be empty: none are known.
+  std::function<Prices()> prices = nullptr;
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.

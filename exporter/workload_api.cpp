@@ -50,6 +50,22 @@ void WriteHistogram(const ExplainedHistogram& histogram, JsonWriter& json) {
   json.EndObject();
 }
 
+void WriteHighWaterFit(const ExplainedHighWater& fit, JsonWriter& json) {
+  json.BeginObject();
+  WriteNumber("threshold", fit.threshold, json);
+  json.Key("observations"), json.Unsigned(fit.observations);
+  json.Key("excesses"), json.Unsigned(fit.excesses);
+  json.Key("clusters"), json.Unsigned(fit.clusters);
+  json.Member("method", fit.method);
+  if (fit.method != "none") {
+    WriteNumber("shape", fit.shape, json);
+    WriteNumber("scale", fit.scale, json);
+  }
+  WriteIfKnown("end_point", fit.end_point, json);
+  WriteUnlessEmpty("note", fit.note, json);
+  json.EndObject();
+}
+
 void WriteKills(const std::vector<ExplainedKill>& kills, JsonWriter& json) {
   json.BeginArray();
   for (const ExplainedKill& kill : kills) {
@@ -98,6 +114,10 @@ void WriteResource(const Profile& profile, const ResourceExplanation& resource, 
   WriteSteps(resource.steps, json);
   json.Key("correction");
   WriteCorrection(profile, resource.advice, json);
+  if (resource.high_water) {
+    json.Key("high_water_fit");
+    WriteHighWaterFit(*resource.high_water, json);
+  }
   json.Key("kills_counted");
   WriteKills(resource.kills, json);
   json.Key("histogram");

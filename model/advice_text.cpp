@@ -128,6 +128,13 @@ class Sentence {
             : fmt::format("{} of {}", SpanText(advice_.confidence_days),
                           advice_.Has(AdviceMark::kPerRun) ? "runs, of each the peak,"
                                                            : WhoseSamples(profile_.level, summed));
+    if (advice_.Has(AdviceMark::kHighWater)) {
+      text_ += fmt::format(
+          "the level that a minute of the last 7 days passes with probability {:g} "
+          "is {}",
+          rule_.high_water.risk, model);
+      return;
+    }
     text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);
   }
 
@@ -225,6 +232,7 @@ std::string_view ToString(AdviceMark mark) {
     case AdviceMark::kPageCacheOut: return "page_cache_out";
     case AdviceMark::kNodeCap: return "node_cap";
     case AdviceMark::kPlateau: return "plateau";
+    case AdviceMark::kHighWater: return "high_water";
   }
   return "unknown";
 }

@@ -11,18 +11,19 @@
 namespace tidemark {
 
 /// Every mark, in the order of its bits.
-inline constexpr std::array<AdviceMark, 18> kAllAdviceMarks = {
+inline constexpr std::array<AdviceMark, 19> kAllAdviceMarks = {
     AdviceMark::kKills,         AdviceMark::kPodMinimum,   AdviceMark::kFloor,
     AdviceMark::kCeiling,       AdviceMark::kRounded,      AdviceMark::kStatic,
     AdviceMark::kEarlierRule,   AdviceMark::kNoUpperBound, AdviceMark::kSharedByRequest,
     AdviceMark::kSharedEqually, AdviceMark::kOnlyKills,    AdviceMark::kNoOriginal,
     AdviceMark::kThrottled,     AdviceMark::kStartUpApart, AdviceMark::kPerRun,
-    AdviceMark::kPageCacheOut,  AdviceMark::kNodeCap,      AdviceMark::kPlateau};
+    AdviceMark::kPageCacheOut,  AdviceMark::kNodeCap,      AdviceMark::kPlateau,
+    AdviceMark::kHighWater};
 
 /// As the API writes it: "kills", "pod_minimum", "floor", "ceiling", "rounded", "static",
 /// "earlier_rule", "no_upper_bound", "shared_by_request", "shared_equally", "only_kills",
 /// "no_original", "throttled", "start_up_apart", "per_run", "page_cache_out", "node_cap",
-/// "plateau".
+/// "plateau", "high_water".
 std::string_view ToString(AdviceMark mark);
 
 /// What `advice` is and how it came about, or why there is none, for a container of `profile`, e.g.

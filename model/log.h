@@ -24,7 +24,7 @@ struct LogField {
 /// Set once at start, before threads.
 void ConfigureLog(LogLevel level, LogFormat format);
 /// Where lines go (without the newline) instead of stderr; an empty function restores stderr. For
-/// tests.
+/// tests, and for tools that tell what happens in their own words.
 void SetLogSink(std::function<void(std::string_view line)> sink);
 
 /// Writes one line. Thread-safe; lines never mix.

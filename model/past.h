@@ -35,6 +35,10 @@ enum class PastKind : uint8_t {
   kRestarts,    ///< how often containers were restarted
   kKillTime,    ///< when a container ended last
   kOomEvents,   ///< kills as the kernel counts them; the second source, where nobody tells restarts
+  // Of no past: these hold only now, and the live stream says them.
+  kPresent,           ///< limits, replicas, phases and the like
+  kAutoscaler,        ///< which workload an autoscaler scales
+  kAutoscalerTarget,  ///< by what
 };
 
 /// A metric that the past is made of.

@@ -113,10 +113,16 @@ struct HighWaterRule {
   friend bool operator==(const HighWaterRule&, const HighWaterRule&) = default;
 };
 
-/// The wish that an adaptive request is held to.
+/// The wish that an adaptive request is held to (docs/requests.md).
 struct AdaptiveRule {
-  /// Of the minutes of a pod, how many may be above the request; in (0, 0.5).
+  /// Of what is throttled (every minute counts): of the minutes of a pod, how many may be above the
+  /// request, where use is steady; in (0, 0.5).
   double target_exceedance_ratio = 0.04;
+  /// Of what is not (peaks count): multiplies what the highest hours needed; from 1 to 10.
+  double safety_factor = 1.1;
+  /// Whether pods take a new request while they run. Where they have to be restarted for it, it
+  /// follows the days and not the hours.
+  bool resize_in_place = true;
 
   friend bool operator==(const AdaptiveRule&, const AdaptiveRule&) = default;
 };
@@ -166,6 +172,8 @@ struct ResourceRule {
   friend bool operator==(const ResourceRule&, const ResourceRule&) = default;
 };
 
+inline constexpr size_t kMaxHighWaterRisks = 4;
+
 struct Profile {
   std::string name;  ///< "default" for the one of all that no other profile takes
   Preset preset = Preset::kTidemark;
@@ -176,6 +184,9 @@ struct Profile {
   bool strict = false;
   PoolMode mode = PoolMode::kDynamic;
   Effect effect = Effect::kShown;
+  /// Of the high-water marks that are given back; falling, each in (0, 0.5), at most
+  /// kMaxHighWaterRisks.
+  std::vector<double> high_water_risks = {0.01, 0.001};
   std::array<ResourceRule, kResourceCount> resources;
   /// What resources are called; never null. In a ProfileSet all profiles have that of the set.
   ResourceTablePtr names = std::make_shared<const ResourceTable>();

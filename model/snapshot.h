@@ -40,6 +40,7 @@ enum class AdviceMark : uint32_t {
   kPageCacheOut = 1 << 15,    ///< page cache is left out
   kNodeCap = 1 << 16,         ///< no node has room for more
   kPlateau = 1 << 17,         ///< usage lies at the limit and stays there: not lifted above it
+  kHighWater = 1 << 18,       ///< the basis is a high-water mark
 };
 
 /// The level that usage of a pod's container passes with at most this probability in a minute.

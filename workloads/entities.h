@@ -14,6 +14,7 @@
 #include "model/resource.h"
 #include "model/resource_slots.h"
 #include "model/workload_id.h"
+#include "workloads/container_signs.h"
 #include "workloads/kill_watch.h"
 #include "workloads/original_resources.h"
 #include "workloads/owner_graph.h"
@@ -49,6 +50,18 @@ struct FirstMinute {
     if (ms == kNever || minute_ms < ms) ms = minute_ms;
   }
   friend bool operator==(FirstMinute, FirstMinute) = default;
+};
+
+/// What is told of a pod's container beside its usage.
+struct ContainerSigns {
+  ThrottledMinutes throttled;
+  Fact page_cache;  ///< bytes
+};
+
+/// What a node can give to pods.
+struct NodeFacts {
+  std::array<Fact, 2> allocatable;  ///< cores and bytes, by Resource
+  uint32_t references = 0;          ///< series that point here
 };
 
 /// A container of a workload: whose samples share a histogram.
@@ -110,6 +123,7 @@ struct PodContainer {
   ResourceSlots<Fact> request;
   ResourceSlots<Fact> limit;
   std::unique_ptr<KillWatch> kills;  ///< null: nothing was told of requests for memory or restarts
+  std::unique_ptr<ContainerSigns> signs;  ///< null: none that anybody minds
 
   /// Newest sample of anything that is told of it as long as it is there; kNever without one.
   int64_t LastSeenMs() const {
@@ -126,6 +140,10 @@ struct PodContainer {
     if (!kills) kills = std::make_unique<KillWatch>();
     return *kills;
   }
+  ContainerSigns& Signs() {
+    if (!signs) signs = std::make_unique<ContainerSigns>();
+    return *signs;
+  }
 };
 
 struct Pod {
@@ -133,6 +151,7 @@ struct Pod {
   std::optional<Owner> owner;
   uint32_t owner_series = kNoSeries;
   Fact completed;                     ///< 1 while the pod is Succeeded or Failed
+  Fact started;                       ///< when it started, Unix seconds
   int64_t first_ms = kNever;          ///< first sample
   int64_t last_ms = kNever;           ///< newest sample
   uint32_t series = 0;                ///< in the index

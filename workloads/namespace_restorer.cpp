@@ -63,7 +63,7 @@ Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Restore(size_t
   const bool good = ReadHead(number) && ReadWorkloads() && ReadPods() && ReadReplicas() &&
                     (version_ < 2 || ReadLabels()) && ReadSeries() && CheckReferences() &&
                     ReadUsage() && ReadFlushes() && (version_ < 2 || (ReadKills() && ReadSums())) &&
-                    !in_.failed();
+                    (version_ < 3 || ReadSigns()) && !in_.failed();
   if (!good) return Failure();
   Count();
   DropGone();

@@ -91,6 +91,9 @@ class NamespaceState::Restorer {
   bool ReadLabelsBinding(bool holds, uint32_t index, Series& series);
   bool ReadOriginalBinding(uint32_t index, Series& series);
   bool ReadSums();
+  bool ReadSigns();
+  bool ReadSignBinding(bool holds, Series& series);
+  bool ReadNodeBinding(Series& series);
   /// From here on nothing fails.
   void Count();
   void DropGone();

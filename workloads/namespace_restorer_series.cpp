@@ -24,6 +24,8 @@ bool Fits(SavedKind kind, const Source& source) {
     case SavedKind::kKills: return TellsOfKills(source.role);
     case SavedKind::kPodLabels: return source.role == Role::kPodLabels;
     case SavedKind::kOriginal: return source.role == Role::kOriginalRequest;
+    case SavedKind::kSign: return IsSign(source.role) || source.role == Role::kPodStartTime;
+    case SavedKind::kNode: return source.role == Role::kNodeAllocatable;
   }
   return false;
 }
@@ -35,6 +37,7 @@ Role RoleOf(SavedKind kind) {
     case SavedKind::kJobOwner: return Role::kJobOwner;
     case SavedKind::kReplicas: return Role::kReplicas;
     case SavedKind::kPodLabels: return Role::kPodLabels;
+    case SavedKind::kNode: return Role::kNodeAllocatable;
     default: return Role::kNone;
   }
 }
@@ -46,6 +49,16 @@ Role RoleOf(SavedKills told) {
     case SavedKills::kOtherReason: return Role::kTerminatedReason;
     case SavedKills::kTerminated: return Role::kTerminatedTime;
     case SavedKills::kOomEvents: return Role::kOomEvents;
+  }
+  return Role::kNone;
+}
+
+Role RoleOf(SavedSign sign) {
+  switch (sign) {
+    case SavedSign::kPageCache: return Role::kPageCache;
+    case SavedSign::kThrottledPeriods: return Role::kThrottledPeriods;
+    case SavedSign::kCfsPeriods: return Role::kCfsPeriods;
+    case SavedSign::kPodStart: return Role::kPodStartTime;
   }
   return Role::kNone;
 }
@@ -94,7 +107,7 @@ bool NamespaceState::Restorer::ReadOneSeries(uint32_t index) {
   const uint8_t head = in_.Byte();
   const uint8_t kind_bits = head & kSavedKindBits;
   if (kind_bits < static_cast<uint8_t>(SavedKind::kUnbound) ||
-      kind_bits > static_cast<uint8_t>(SavedKind::kOriginal)) {
+      kind_bits > static_cast<uint8_t>(SavedKind::kNode)) {
     return false;
   }
   const auto kind = static_cast<SavedKind>(kind_bits);
@@ -132,7 +145,8 @@ bool NamespaceState::Restorer::ReadOneSeries(uint32_t index) {
   const bool has_fact =
       (head & kSavedHolds) != 0 &&
       (kind == SavedKind::kRequest || kind == SavedKind::kLimit || kind == SavedKind::kEndPhase ||
-       kind == SavedKind::kReplicas || kind == SavedKind::kOriginal);
+       kind == SavedKind::kReplicas || kind == SavedKind::kOriginal || kind == SavedKind::kSign ||
+       kind == SavedKind::kNode);
   if (has_fact) {
     const bool same = (head & kSavedSame) != 0;
     fact.last_ms = same ? series.last_ms : TakenMs();
@@ -201,6 +215,9 @@ bool NamespaceState::Restorer::ReadBinding(SavedKind kind, uint8_t head, uint32_
       return version_ >= 2 && ReadPodOf(series) && ReadLabelsBinding(holds, index, series);
     case SavedKind::kOriginal:
       return version_ >= 2 && ReadPodOf(series) && ReadOriginalBinding(index, series);
+    case SavedKind::kSign:
+      return version_ >= 3 && ReadPodOf(series) && ReadSignBinding(holds, series);
+    case SavedKind::kNode: return version_ >= 3 && ReadNodeBinding(series);
   }
   return false;
 }
@@ -294,6 +311,48 @@ bool NamespaceState::Restorer::ReadOriginalBinding(uint32_t index, Series& serie
   series.pod->originals.emplace_back(index, std::move(*requests));
   series.fact = &series.pod->original;
   return true;
+}
+
+bool NamespaceState::Restorer::ReadSignBinding(bool holds, Series& series) {
+  const uint64_t bits = in_.Varint();
+  const uint64_t in_pod = bits / kSavedSignSlots;
+  const auto sign = static_cast<SavedSign>(bits % kSavedSignSlots);
+  if (in_.failed()) return false;
+  const Role role = RoleOf(sign);
+  if (series.source == kNoSource) series.role = role;
+  if (series.role != role) return false;
+  if (sign == SavedSign::kPodStart) {
+    series.fact = &series.pod->started;
+    return in_pod == 0;
+  }
+  if (in_pod >= series.pod->containers.size()) return false;
+  const size_t first = pods_[static_cast<size_t>(pod_before_)].first_container;
+  series.container = containers_[first + in_pod].container;
+  if (sign == SavedSign::kPageCache && holds) {
+    series.fact = &series.container->Signs().page_cache;
+  }
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadNodeBinding(Series& series) {
+  series.object = std::make_unique<WorkloadKey>("", std::string(in_.Text()));
+  const uint64_t slot = in_.Varint();
+  if (in_.failed() || slot > kSavedNoNodeSlot) return false;
+  NodeFacts& node = state_->nodes_[series.object->second];
+  ++node.references;
+  if (slot != kSavedNoNodeSlot) series.fact = &node.allocatable[slot];
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadSigns() {
+  for (const ContainerPlace& place : containers_) {
+    if (!in_.Bool()) continue;
+    if (!place.container->Signs().throttled.Restore(in_, base_ms_)) {
+      return Damaged("the throttling of pod \"" + pods_[place.pod].pod->name +
+                     "\" is cut or damaged");
+    }
+  }
+  return !in_.failed() || Damaged("the signs of containers are cut or damaged");
 }
 
 bool NamespaceState::Restorer::ReadSums() {

@@ -42,6 +42,7 @@ class NamespaceState::Saver {
     SaveFlushes();
     SaveKills();
     SaveSums();
+    SaveSigns();
   }
 
  private:
@@ -71,6 +72,8 @@ class NamespaceState::Saver {
   void SaveFlushes();
   void SaveKills();
   void SaveSums();
+  static SavedSign SignOf(const Series& series);
+  void SaveSigns();
 
   const NamespaceState& state_;
   ByteWriter& out_;
@@ -269,6 +272,17 @@ SavedKind NamespaceState::Saver::KindOf(const Series& series) const {
     case Role::kOriginalRequest:
       if (series.pod != nullptr) return SavedKind::kOriginal;
       break;
+    case Role::kPageCache:
+    case Role::kThrottledPeriods:
+    case Role::kCfsPeriods:
+      if (series.container != nullptr) return SavedKind::kSign;
+      break;
+    case Role::kPodStartTime:
+      if (series.pod != nullptr) return SavedKind::kSign;
+      break;
+    case Role::kNodeAllocatable:
+      if (series.object) return SavedKind::kNode;
+      break;
     default: break;
   }
   return SavedKind::kUnbound;
@@ -282,6 +296,15 @@ SavedKills NamespaceState::Saver::ToldBy(const Series& series) {
       return series.part.is_one_core ? SavedKills::kOtherReason : SavedKills::kReason;
     case Role::kTerminatedTime: return SavedKills::kTerminated;
     default: return SavedKills::kOomEvents;
+  }
+}
+
+SavedSign NamespaceState::Saver::SignOf(const Series& series) {
+  switch (series.role) {
+    case Role::kPageCache: return SavedSign::kPageCache;
+    case Role::kThrottledPeriods: return SavedSign::kThrottledPeriods;
+    case Role::kCfsPeriods: return SavedSign::kCfsPeriods;
+    default: return SavedSign::kPodStart;
   }
 }
 
@@ -406,6 +429,20 @@ void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Se
       }
       break;
     }
+    case SavedKind::kSign: {
+      const SavedSign sign = SignOf(series);
+      const uint64_t in_pod =
+          sign == SavedSign::kPodStart ? 0 : containers_.at(series.container).in_pod;
+      out_.Varint(in_pod * kSavedSignSlots + static_cast<uint64_t>(sign));
+      break;
+    }
+    case SavedKind::kNode: {
+      const auto& facts = state_.nodes_.find(series.object->second)->second.allocatable;
+      out_.Text(series.object->second);
+      out_.Varint(series.fact == nullptr ? kSavedNoNodeSlot
+                                         : static_cast<uint64_t>(series.fact - facts.data()));
+      break;
+    }
     case SavedKind::kReplicas: out_.Varint(replicas_.at(series.fact)); break;
     case SavedKind::kUnbound:
     case SavedKind::kPhase:
@@ -453,6 +490,15 @@ void NamespaceState::Saver::SaveSums() {
     if (!pod->sums) continue;
     out_.Varint(BitsOf(*pod->sums, [](const PodSum&) { return true; }));
     pod->sums->ForEach([this](Resource, const PodSum& sum) { sum.Save(out_, base_ms_); });
+  }
+}
+
+void NamespaceState::Saver::SaveSigns() {
+  for (const auto& [name, pod] : state_.pods_) {
+    for (const auto& [container_name, container] : pod->containers) {
+      out_.Bool(container.signs != nullptr);
+      if (container.signs) container.signs->throttled.Save(out_, base_ms_);
+    }
   }
 }
 

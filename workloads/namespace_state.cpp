@@ -185,8 +185,10 @@ uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
 /// Whether the series was taken in by a version that did not know what it tells: it is to be bound
 /// as soon as somebody sends its labels, and till then must not be known by its hash alone.
 bool NamespaceState::IsYetToBind(const Series& series) {
-  return series.pod == nullptr && (TellsOfKills(series.role) || series.role == Role::kPodLabels ||
-                                   series.role == Role::kOriginalRequest);
+  if (series.role == Role::kNodeAllocatable) return !series.object;
+  return series.pod == nullptr &&
+         (TellsOfKills(series.role) || IsSign(series.role) || series.role == Role::kPodLabels ||
+          series.role == Role::kOriginalRequest || series.role == Role::kPodStartTime);
 }
 
 void NamespaceState::BindLate(uint32_t index, const SeriesItem& item, int64_t first_ms) {
@@ -265,6 +267,26 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
       series.part = KeyOfKill(source.role, labels);
       break;
     }
+    case Role::kPageCache:
+    case Role::kThrottledPeriods:
+    case Role::kCfsPeriods: {
+      Pod& pod = bind_pod(PodNamed(identity->pod, first_ms));
+      series.container = &ContainerNamed(pod, identity->container);
+      break;
+    }
+    case Role::kPodStartTime:
+      series.fact = &bind_pod(PodNamed(identity->pod, first_ms)).started;
+      break;
+    case Role::kNodeAllocatable: {
+      series.object = std::make_unique<WorkloadKey>("", identity->workload);
+      NodeFacts& node = nodes_[std::string(identity->workload)];
+      ++node.references;
+      const auto resource = ParseResource(FindLabel(labels, "resource"));
+      if (resource && static_cast<size_t>(*resource) < node.allocatable.size()) {
+        series.fact = &node.allocatable[static_cast<size_t>(*resource)];
+      }
+      break;
+    }
     case Role::kPodOwner:
       BindOwner(index, bind_pod(PodNamed(identity->pod, first_ms)), labels);
       break;
@@ -328,6 +350,10 @@ void NamespaceState::RemoveSeries(uint32_t index) {
       const auto replicas = replicas_.find(*series.object);
       if (--replicas->second.references == 0) replicas_.erase(replicas);
     }
+    if (role == Role::kNodeAllocatable) {
+      const auto node = nodes_.find(series.object->second);
+      if (--node->second.references == 0) nodes_.erase(node);
+    }
   }
   free_series_.push_back(index);
   if (series.source != kNoSource) --context_.source_counts[series.source].series;
@@ -373,6 +399,9 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
     }
   }
   const bool was_stale = series.stale;
+  const bool is_first = series.last_ms == kNever;
+  const int64_t gap_ms = is_first ? 0 : sample.timestamp_ms - series.last_ms;
+  const double before = series.last_value;
   series.last_ms = sample.timestamp_ms;
   series.stale = stale;
   series.last_value = sample.value;
@@ -405,6 +434,12 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
   ++verdict.accepted;
   if (TellsOfKills(source.role)) {
     TellKills(index, sample);
+    return;
+  }
+  if (IsSign(source.role)) {
+    const bool goes_on = !is_first && !was_stale && gap_ms <= kMaxGapMs && std::isfinite(before);
+    const double increase = goes_on ? sample.value - before * source.scale : 0;
+    TellSign(index, source.role, sample, increase);
     return;
   }
   if (source.role == Role::kPodOwner) AdoptOwner(index, sample.timestamp_ms);
@@ -446,6 +481,7 @@ void NamespaceState::ApplyStale(uint32_t index) {
   Series& series = series_[index];
   if (series.fact != nullptr) series.fact->End(index);
   if (series.container == nullptr) return;
+  if (IsSign(series.role)) return;
   if (TellsOfKills(series.role)) {
     if (!series.container->kills) return;
     KillWatch::Outcome outcome;

@@ -157,6 +157,10 @@ class NamespaceState {
   /// request, with the one that was in force then. Both must be there.
   void GiveKillForTest(std::string_view pod, std::string_view container, const Kill& kill);
 
+  /// The most that any node whose size this namespace is told can give to pods, of cores and of
+  /// bytes.
+  std::array<std::optional<double>, 2> LargestNode(int64_t as_of_ms) const;
+
   size_t pod_count() const { return pods_.size(); }
   size_t workload_count() const { return workloads_.size(); }
   size_t series_count() const { return by_hash_.size(); }
@@ -233,6 +237,7 @@ class NamespaceState {
   void Flush(PodContainer& container, Resource resource);
   void GiveOut(PodContainer& container, Resource resource,
                int64_t sum_until_ms = std::numeric_limits<int64_t>::max());
+  void TellSign(uint32_t index, Role role, Sample sample, double increase);
   static MinuteContext ContextOf(const PodContainer& container, Resource resource,
                                  const UsageMinute& minute);
   PodContainer& SumContainer(Pod& pod);
@@ -299,6 +304,7 @@ class NamespaceState {
   std::map<WorkloadKey, std::unique_ptr<Workload>> workloads_;
   std::map<std::string, std::unique_ptr<Workload>, std::less<>> hidden_;  // by pod
   std::map<WorkloadKey, ReplicasFact> replicas_;
+  std::map<std::string, NodeFacts, std::less<>> nodes_;
   std::map<std::pair<std::string, std::string>, Pod*>
       waiting_;  // by owner's name and pod: unknown or assumed
   OwnerGraph owners_;

@@ -6,6 +6,8 @@
 namespace tidemark::workloads {
 namespace {
 
+constexpr double kMaxPodAgeMs = 1000.0 * 366 * 24 * 3600 * 1000;
+
 /// Newest sample of the resource's usage by any container of the pod; kNever without one.
 int64_t LastUsageMs(const Pod& pod, Resource resource) {
   int64_t last_ms = kNever;
@@ -21,8 +23,56 @@ int64_t LastUsageMs(const Pod& pod, Resource resource) {
 MinuteContext NamespaceState::ContextOf(const PodContainer& container, Resource resource,
                                         const UsageMinute& minute) {
   const int64_t end_ms = minute.start_ms + kMinuteMs;
-  return {.request = container.request.Get(resource).At(end_ms),
-          .limit = container.limit.Get(resource).At(end_ms)};
+  MinuteContext context;
+  context.request = container.request.Get(resource).At(end_ms);
+  context.limit = container.limit.Get(resource).At(end_ms);
+  if (const auto started_s = container.pod->started.At(end_ms)) {
+    const double age_ms = static_cast<double>(end_ms) - *started_s * 1000;
+    // A start in the future, or a thousand years ago, is none.
+    if (age_ms >= 0 && age_ms < kMaxPodAgeMs) context.pod_age_ms = static_cast<int64_t>(age_ms);
+  }
+  if (container.signs) {
+    if (resource == Resource::kCpu) {
+      context.throttled_ratio = container.signs->throttled.Ratio(minute.start_ms);
+    } else if (resource == Resource::kMemory) {
+      context.page_cache_bytes = container.signs->page_cache.At(end_ms).value_or(0);
+    }
+  }
+  return context;
+}
+
+/// `increase`: of a counter since the series' last sample; below 0 it has started anew.
+void NamespaceState::TellSign(uint32_t index, Role role, Sample sample, double increase) {
+  Series& series = series_[index];
+  if (series.container == nullptr) return;
+  PodContainer& container = *series.container;
+  if (increase < 0) increase = sample.value;
+  switch (role) {
+    case Role::kThrottledPeriods:
+      // Most containers are never throttled: nothing is kept of them.
+      if (increase > 0) container.Signs().throttled.AddThrottled(sample.timestamp_ms, increase);
+      break;
+    case Role::kCfsPeriods:
+      if (increase > 0 && container.signs) {
+        container.signs->throttled.AddPeriods(sample.timestamp_ms, increase);
+      }
+      break;
+    default:
+      if (sample.value < 0 || !context_.usage.LeavesOutPageCache(container.container)) return;
+      series.fact = &container.Signs().page_cache;
+      series.fact->Set(index, sample);
+  }
+}
+
+std::array<std::optional<double>, 2> NamespaceState::LargestNode(int64_t as_of_ms) const {
+  std::array<std::optional<double>, 2> largest;
+  for (const auto& [name, node] : nodes_) {
+    for (size_t i = 0; i < largest.size(); ++i) {
+      const auto size = node.allocatable[i].At(std::max(as_of_ms, event_time_ms_));
+      if (size && (!largest[i] || *size > *largest[i])) largest[i] = size;
+    }
+  }
+  return largest;
 }
 
 /// Closes the last minute of containers that have ended for good.
@@ -126,8 +176,9 @@ void NamespaceState::GiveSum(Pod& pod, Resource resource) {
     shared.last_usage_ms = std::max(shared.last_usage_ms, minute.usage.start_ms);
     if (minute.usage.start_ms < shared.past_until_ms) continue;
     shared.BeginsAt(minute.usage.start_ms, resource);
-    context_.usage.AddUsage(container.container, container.index, resource, minute.usage,
-                            {.request = minute.request});
+    MinuteContext context;
+    context.request = minute.request;
+    context_.usage.AddUsage(container.container, container.index, resource, minute.usage, context);
   }
 }
 

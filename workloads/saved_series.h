@@ -20,6 +20,8 @@ enum class SavedKind : uint8_t {
   kKills = 11,  ///< restarts, their reason or time, or OOM events
   kPodLabels = 12,
   kOriginal = 13,  ///< original requests
+  kSign = 14,      ///< page cache, throttling, or the start of a pod
+  kNode = 15,      ///< what a node can give
 };
 
 inline constexpr uint8_t kSavedKindBits = 0x0F;
@@ -47,6 +49,13 @@ inline constexpr uint64_t kFirstSavedResources = 4;
 enum class SavedKills : uint8_t { kRestarts, kReason, kOtherReason, kTerminated, kOomEvents };
 inline constexpr uint64_t kSavedKillsSlots = 5;
 
+/// What a series of signs tells.
+enum class SavedSign : uint8_t { kPageCache, kThrottledPeriods, kCfsPeriods, kPodStart };
+inline constexpr uint64_t kSavedSignSlots = 4;
+
+/// Slot of what a node can give of a resource that nobody minds.
+inline constexpr uint64_t kSavedNoNodeSlot = 2;
+
 // Bits of a pod.
 inline constexpr uint8_t kSavedHidden = 0x01;
 inline constexpr uint8_t kSavedWaits = 0x02;
@@ -60,9 +69,10 @@ inline constexpr uint8_t kSavedObject = 0x01;      ///< it says one that counts
 inline constexpr uint8_t kSavedPodsObject = 0x02;  ///< it is the pod's
 inline constexpr uint8_t kSavedObjectBits = 0x03;
 
-/// 2 added kills, labels of pods, original requests and the sums of pods. A version 1 restores; of
-/// its series that tell of these nothing is known until they are told again with their labels.
-/// 3 added resources that the configuration names, by name, and made room for them.
+/// 2 added kills, labels of pods, original requests and the sums of pods; 3 the signs of
+/// containers, the start of pods, nodes, and resources by name, with room for more. Older ones
+/// restore; of their series that tell of what they did not know nothing is known until they are told
+/// again with their labels.
 inline constexpr uint8_t kSavedNamespaceVersion = 3;
 inline constexpr uint8_t kOldestSavedNamespaceVersion = 1;
 

@@ -98,13 +98,13 @@ struct Kill {
 
 /// What else is known of a minute of usage.
 struct MinuteContext {
-  std::optional<double> request{};  ///< of the resource, in force then
-  std::optional<double> limit{};
+  std::optional<double> request = std::nullopt;  ///< of the resource, in force then
+  std::optional<double> limit = std::nullopt;
   /// CPU: of the CFS periods of the minute those in which the container was throttled; 0 where
   /// nothing tells.
   double throttled_ratio = 0;
   /// From the start of the pod to the end of the minute; absent where nothing tells.
-  std::optional<int64_t> pod_age_ms{};
+  std::optional<int64_t> pod_age_ms = std::nullopt;
   double page_cache_bytes = 0;  ///< memory: as much of the usage is page cache
 };
 
@@ -136,6 +136,11 @@ class UsageSink {
   /// Whether the container's minutes are also to be summed with those of its pod's others: the sum
   /// is then given as usage of the workload's container kPodSum.
   virtual bool SumsByPod(uint32_t container) const {
+    static_cast<void>(container);
+    return false;
+  }
+  /// Whether the container's page cache is to be told with its usage of memory.
+  virtual bool LeavesOutPageCache(uint32_t container) const {
     static_cast<void>(container);
     return false;
   }

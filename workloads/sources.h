@@ -57,6 +57,11 @@ constexpr bool TellsOfKills(Role role) {
          role == Role::kTerminatedTime || role == Role::kOomEvents;
 }
 
+/// Whether it says something of a container or pod that changes what its usage means.
+constexpr bool IsSign(Role role) {
+  return role == Role::kPageCache || role == Role::kThrottledPeriods || role == Role::kCfsPeriods;
+}
+
 /// snake_case name as in the configuration and in /api/v1/status/sources.
 std::string_view ToString(Role role);
 std::optional<Role> ParseRole(std::string_view name);

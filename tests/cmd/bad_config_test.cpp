@@ -27,7 +27,7 @@ constexpr std::string_view kRemoteWriteKeys =
     "max_body_size, max_unpacked_size, max_labels, max_label_name_length, max_label_value_length, "
     "max_future, bearer_token_file, late, ha";
 constexpr std::string_view kTopKeys =
-    "sources, estimation, profiles, compat, remote_write, limits, storage, backfill";
+    "sources, estimation, profiles, compat, prices, remote_write, limits, storage, backfill";
 constexpr std::string_view kEstimationKeys =
     "preset, level, strict, mode, effect, cpu, memory, gpu_utilization, gpu_memory";
 constexpr std::string_view kCpuKeys =
@@ -48,6 +48,16 @@ const BadConfig kBadConfigs[] = {
     {"estimaton:\n  cpu: {}\n",
      "1: estimaton: there is no such key (did you mean estimation?), allowed: ", kTopKeys},
     {"- a\n- b\n", "1: a list is not a map, allowed: the keys ", kTopKeys},
+    {"prices: {currency: US D}\n",
+     "1: prices.currency: \"US D\" is no currency, allowed: a short word such as USD", ""},
+    {"prices: {cpu_core_hour: -0.1}\n",
+     "1: prices.cpu_core_hour: -0.1 is out of range, allowed: 0 <= x <= 1000000", ""},
+    {"prices: {memory_gib_hour: 1e9}\n",
+     "1: prices.memory_gib_hour: 1e9 is out of range, allowed: 0 <= x <= 1000000", ""},
+    {"prices: {cpu: 1}\n",
+     "1: prices.cpu: there is no such key (did you mean cpu_core_hour?), allowed: currency, "
+     "cpu_core_hour, memory_gib_hour",
+     ""},
     {"hello\n", "1: hello is not a map, allowed: the keys ", kTopKeys},
     {"sources: []\nsources: []\n", "2: sources: the key stands twice, allowed: once", ""},
     {"limits: {max_series: 1}\n---\nlimits: {max_series: 2}\n",

@@ -221,6 +221,11 @@ Config RandomConfig(std::mt19937_64& random) {
   for (size_t i = 0; i < sources; ++i) config.sources.push_back(RandomSource(random, i));
   config.engine.profiles = RandomProfiles(random);
   config.vpa_metrics = Coin(random);
+  if (Coin(random)) config.prices.currency = "EUR:#1";
+  if (Coin(random)) config.prices.currency = "\xE2\x82\xAC";
+  if (Coin(random)) config.prices.cpu_core_hour = static_cast<double>(Between(random, 0, 1000)) / 7;
+  if (Coin(random))
+    config.prices.memory_gib_hour = static_cast<double>(Between(random, 0, 9)) / 700;
   config.engine.max_series = Between(random, 1, 1'000'000'000);
   remote_write::Limits& limits = config.remote_write;
   limits.max_body_bytes = static_cast<uint64_t>(Between(random, 1 << 10, 1 << 30));
@@ -267,7 +272,7 @@ bool SameConfig(const Config& a, const Config& b) {
   };
   return engine(a.engine) == engine(b.engine) &&
          SameProfiles(*a.engine.profiles, *b.engine.profiles) && a.vpa_metrics == b.vpa_metrics &&
-         ha(a.ha) == ha(b.ha) && SameBackfill(a.backfill, b.backfill) &&
+         a.prices == b.prices && ha(a.ha) == ha(b.ha) && SameBackfill(a.backfill, b.backfill) &&
          a.max_inflight_bytes == b.max_inflight_bytes &&
          limits(a.remote_write) == limits(b.remote_write) &&
          a.bearer_token_file == b.bearer_token_file &&

@@ -308,6 +308,10 @@ estimation:
 profiles: []
 compat:
   vpa_metrics: false
+prices:
+  currency: "USD"
+  cpu_core_hour: 0
+  memory_gib_hour: 0
 remote_write:
   max_body_size: 16MB
   max_unpacked_size: 32MB

@@ -60,7 +60,7 @@ TEST_CASE("The examples of the manual are good configurations", "[cmd][docs]") {
     CHECK(config);
     ++configurations;
   }
-  CHECK(configurations == 10);
+  CHECK(configurations == 11);
 }
 
 TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]") {
@@ -78,7 +78,7 @@ TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]"
     CAPTURE(key);
     CHECK((ManualNames(key + "`") || key == "sources" || key == "estimation" || key == "profiles" ||
            key == "compat" || key == "remote_write" || key == "limits" || key == "storage" ||
-           key == "backfill"));
+           key == "backfill" || key == "prices"));
     begin = end + 1;
   }
   for (auto role = workloads::Role::kNone; role <= workloads::Role::kPodLabels;

@@ -79,6 +79,15 @@ TEST_CASE("A reload takes over estimation, profiles and compat", "[cmd][reload]"
   CHECK_FALSE(bench.in_force.vpa_metrics());
 }
 
+TEST_CASE("A reload takes over prices", "[cmd][reload]") {
+  Bench bench(kFile);
+  CHECK(bench.in_force.prices() == Prices{});
+  bench.file.Write(std::string(kFile) + "prices: {currency: EUR, cpu_core_hour: 0.03}\n");
+  REQUIRE(bench.in_force.Reload());
+  CHECK(bench.in_force.prices() == Prices{.currency = "EUR", .cpu_core_hour = 0.03});
+  CHECK(bench.applied.empty());
+}
+
 TEST_CASE("Profiles that say the same are not applied anew", "[cmd][reload]") {
   Bench bench(kFile);
   bench.file.Write("# another comment\nestimation: {level: container}\n" +
@@ -96,7 +105,7 @@ TEST_CASE("A reload that changes what needs a restart is refused as a whole", "[
   const std::string same(kFile.substr(kFile.find("backfill")));
   constexpr std::string_view kRest =
       ": changed, which needs a restart, and nothing was applied; allowed in a reload: changes of "
-      "estimation, profiles, compat";
+      "estimation, profiles, compat, prices";
   const auto names = [&](const std::string& content) {
     const std::string message = bench.Refused(good + content);
     REQUIRE(message.ends_with(kRest));

@@ -82,7 +82,12 @@ TEST_CASE("a recommendation shows everything that is known and nothing else", "[
       R"({"cluster":"eu","namespace":"shop","workload_type":"deployment","workload":"web","container":"app",)"
       R"("resource":"cpu","unit":"core","current_request":1,"current_limit":2,"model_request":0.21,)"
       R"("recommended_request":0.2415,"reclaimable":2.2755,"confidence_days":6.5,"samples":0,"replicas":3,)"
-      R"("last_sample":"2023-11-14T22:13:20.000Z"}]}})");
+      R"("last_sample":"2023-11-14T22:13:20.000Z"}],)"
+      R"("summary":{"resources":[{"resource":"cpu","unit":"core","current_request":3,)"
+      R"("recommended_request":0.7244999999999999,"reclaimable":2.2755,"containers_known":1,)"
+      R"("containers":{"unknown":0,"absent":0,"under":0,"fitting":0,"over":0,"far_over":1}},)"
+      R"({"resource":"memory","unit":"byte","containers_known":0,)"
+      R"("containers":{"unknown":0,"absent":1,"under":0,"fitting":0,"over":0,"far_over":0}}]}}})");
 }
 
 TEST_CASE("a recommendation has its bounds, its original, its profile and its reason",
@@ -112,10 +117,42 @@ TEST_CASE("a recommendation has its bounds, its original, its profile and its re
         "memory 1.2Gi: killed for memory 2 times, asks for at least 1.04Gi, plus 15 % margin");
 }
 
+TEST_CASE("with prices, what would be saved stands beside each item and in the summary",
+          "[exporter][api]") {
+  FakeDaemon daemon(ManyItems());
+  daemon.prices = {.currency = "EUR", .cpu_core_hour = 0.03, .memory_gib_hour = 0.004};
+  const Query one = {{"namespace", "shop"}, {"cluster", ""}, {"workload", "web"}};
+  const double each = 2.2755 * 0.03 * 730;  // each of two containers
+  const json::value data = Data(daemon.Get("/api/v1/recommendations", one));
+  const json::array& items = data.at("recommendations").as_array();
+  REQUIRE(items.size() == 4);
+  CHECK(items[0].at("savings_per_month").as_double() == Approx(each));
+  CHECK(items[0].at("workload_savings_per_month").as_double() == Approx(2 * each));
+  // Memory has no request here, so nothing is saved by it; its workload's savings are known.
+  CHECK_FALSE(items[1].as_object().contains("savings_per_month"));
+  CHECK(items[1].at("workload_savings_per_month").as_double() == Approx(2 * each));
+  CHECK(data.at("summary").at("currency") == "EUR");
+  CHECK(data.at("summary").at("savings_per_month").as_double() == Approx(2 * each));
+
+  // The summary is of all that matches, not of the page.
+  const json::value page =
+      Data(daemon.Get("/api/v1/recommendations", {{"cluster", "eu"}, {"limit", "1"}}));
+  CHECK(page.at("recommendations").as_array().size() == 1);
+  const json::value& cpu = page.at("summary").at("resources").at(0);
+  CHECK(cpu.at("containers_known") == 16);
+  CHECK(cpu.at("reclaimable").as_double() == Approx(16 * 2.2755));
+  CHECK(page.at("summary").at("savings_per_month").as_double() == Approx(16 * each));
+}
+
 TEST_CASE("no workloads give an empty list", "[exporter][api]") {
   FakeDaemon daemon;
-  CHECK(daemon.Get("/api/v1/recommendations").body ==
-        R"({"status":"success","data":{"generation":0,"recommendations":[]}})");
+  CHECK(
+      daemon.Get("/api/v1/recommendations").body ==
+      R"({"status":"success","data":{"generation":0,"recommendations":[],"summary":{"resources":[)"
+      R"({"resource":"cpu","unit":"core","containers_known":0,)"
+      R"("containers":{"unknown":0,"absent":0,"under":0,"fitting":0,"over":0,"far_over":0}},)"
+      R"({"resource":"memory","unit":"byte","containers_known":0,)"
+      R"("containers":{"unknown":0,"absent":0,"under":0,"fitting":0,"over":0,"far_over":0}}]}}})");
 }
 
 TEST_CASE("filters can be given alone and together", "[exporter][api]") {

@@ -49,6 +49,7 @@ struct FakeDaemon {
   ConfigStatus config_status{.last_reload_successful = true, .last_success_ms = 1700000000250};
   Result<void> reloaded;
   bool vpa_metrics = false;
+  Prices prices;
   std::vector<HttpRoute> routes = Routes({snapshots,
                                           state,
                                           remote_write,
@@ -66,7 +67,8 @@ struct FakeDaemon {
                                           &backfill_counters,
                                            [this] { return config_status; },
                                           [this] { return reloaded; },
-                                          [this] { return vpa_metrics; }});
+                                          [this] { return vpa_metrics; },
+                                          [this] { return prices; }});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {

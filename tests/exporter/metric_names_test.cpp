@@ -35,6 +35,7 @@ Snapshot FullSnapshot() {
 std::string FullPage(const std::string& accept = "text/plain") {
   FakeDaemon daemon(FullSnapshot());
   daemon.vpa_metrics = true;
+  daemon.prices = {.currency = "USD", .cpu_core_hour = 0.03, .memory_gib_hour = 0.004};
   daemon.ha.clusters = {{"eu;monitoring/k8s",
                          3,
                          {{"prometheus-k8s-0", false, 1700000000000, 5, 6},

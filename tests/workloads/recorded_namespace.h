@@ -29,6 +29,7 @@ class RecordingSink final : public workloads::UsageSink {
     Resource resource = Resource::kCpu;
     workloads::UsageMinute minute;
     std::optional<double> request;
+    workloads::MinuteContext context;
   };
   struct ToldKill {
     std::string container;
@@ -38,7 +39,7 @@ class RecordingSink final : public workloads::UsageSink {
 
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
                 workloads::UsageMinute minute, const workloads::MinuteContext& context) override {
-    usage.push_back({names.at(container), instance, resource, minute, context.request});
+    usage.push_back({names.at(container), instance, resource, minute, context.request, context});
   }
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override {
     kills.push_back({names.at(container), instance, kill});
@@ -57,6 +58,7 @@ class RecordingSink final : public workloads::UsageSink {
   bool SumsByPod(uint32_t container) const override {
     return sums_by_pod && !names.at(container).ends_with("/lonely");
   }
+  bool LeavesOutPageCache(uint32_t /*container*/) const override { return leaves_out_page_cache; }
   void SetLabelSet(uint32_t instance, uint64_t set) override { label_sets[instance] = set; }
   void Collect(uint32_t container, int64_t event_time_ms) override {
     collected[names.at(container)] = event_time_ms;
@@ -74,6 +76,7 @@ class RecordingSink final : public workloads::UsageSink {
   Result<void> MergeSaved(uint32_t /*container*/, ByteReader& /*in*/) override { return {}; }
 
   bool sums_by_pod = false;
+  bool leaves_out_page_cache = false;
   int told = 0;  // calls of ContainerIs
   std::map<uint32_t, std::string> names;
   std::map<std::string, std::string> labels;  // by name

@@ -1,0 +1,313 @@
+#include "cmd/replay_flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "cmd/config.h"
+#include "cmd/text.h"
+#include "cmd/units.h"
+#include "exporter/rfc3339.h"
+
+namespace tidemark::cmd {
+namespace {
+
+using namespace std::chrono_literals;
+using replay_requests::PrometheusSource;
+
+constexpr std::string_view kName = "tidetool replay";
+constexpr std::string_view kRequests = "requests";
+constexpr std::string_view kDefaultPresets = "vpa,oversell,tidemark,krr,max";
+constexpr auto kDefaultRange = 10 * 24h;
+constexpr auto kLongest = 366 * 24h;
+
+/// Those that go with --prometheus alone.
+constexpr std::array<std::string_view, 16> kPrometheusFlags = {"query-cpu",
+                                                               "query-memory",
+                                                               "namespace",
+                                                               "workload",
+                                                               "start",
+                                                               "end",
+                                                               "step",
+                                                               "username",
+                                                               "password-file",
+                                                               "header",
+                                                               "ca-file",
+                                                               "cert-file",
+                                                               "key-file",
+                                                               "server-name",
+                                                               "bearer-token-file",
+                                                               "insecure-skip-verify"};
+
+using Flags = std::map<std::string, std::string, std::less<>>;
+
+std::string ValueOf(const Flags& flags, std::string_view name) {
+  const auto found = flags.find(name);
+  return found == flags.end() ? "" : found->second;
+}
+
+Result<int64_t> ReadDuration(const Flags& flags, std::string_view name, int64_t otherwise_ms,
+                             std::chrono::milliseconds least, std::chrono::milliseconds most) {
+  if (!flags.contains(name)) return otherwise_ms;
+  const auto duration = ParseDuration(ValueOf(flags, name));
+  if (!duration) return WrongFlag(name, duration.error().message);
+  if (*duration < least || *duration > most) {
+    return WrongFlag(
+        name, fmt::format("{} is not in range, allowed: {} to {}", Shown(ValueOf(flags, name)),
+                          FormatDuration(least), FormatDuration(most)));
+  }
+  return duration->count();
+}
+
+/// RFC 3339, seconds since 1970, or a duration ago.
+Result<int64_t> ReadTime(const Flags& flags, std::string_view name, int64_t otherwise_ms,
+                         int64_t now_ms) {
+  if (!flags.contains(name)) return otherwise_ms;
+  const std::string text = ValueOf(flags, name);
+  if (const auto ago = ParseDuration(text); ago && text != "0") return now_ms - ago->count();
+  if (const auto time = exporter::ParseRfc3339(text)) return *time;
+  double seconds = 0;
+  const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (wrong == std::errc() && end == text.data() + text.size() && seconds > 0 && seconds < 1e11) {
+    return static_cast<int64_t>(seconds * 1000);
+  }
+  return WrongFlag(name, fmt::format("{} is no time, allowed: RFC 3339 such as "
+                                     "2026-11-01T00:00:00Z, seconds since 1970, or a duration ago "
+                                     "such as 8d",
+                                     Shown(text, text.empty())));
+}
+
+/// `0.01`, or with `percent` also `1%`.
+Result<std::optional<double>> ReadTarget(const Flags& flags, std::string_view name, double most,
+                                         bool percent) {
+  if (!flags.contains(name)) return std::optional<double>();
+  const std::string text = ValueOf(flags, name);
+  std::string_view digits = text;
+  const bool in_percent = percent && digits.ends_with('%');
+  if (in_percent) digits.remove_suffix(1);
+  double value = 0;
+  const auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (in_percent) value /= 100;
+  if (wrong != std::errc() || end != digits.data() + digits.size() || !(value > 0) ||
+      !(value <= most)) {
+    return WrongFlag(
+        name, fmt::format(
+                  "{} is no good target, allowed: {}", Shown(text, text.empty()),
+                  percent ? "above 0 to 50%, such as 1% or 0.01" : "above 0 to 100, such as 0.1"));
+  }
+  return std::optional(value);
+}
+
+Result<void> ReadAccess(const Flags& flags, client::HttpClientOptions& http) {
+  http.basic_auth.username = ValueOf(flags, "username");
+  http.basic_auth.password_file = ValueOf(flags, "password-file");
+  http.authorization.credentials_file = ValueOf(flags, "bearer-token-file");
+  http.tls_config.ca_file = ValueOf(flags, "ca-file");
+  http.tls_config.cert_file = ValueOf(flags, "cert-file");
+  http.tls_config.key_file = ValueOf(flags, "key-file");
+  http.tls_config.server_name = ValueOf(flags, "server-name");
+  http.tls_config.insecure_skip_verify = flags.contains("insecure-skip-verify");
+  if (const std::string header = ValueOf(flags, "header"); !header.empty()) {
+    const size_t colon = header.find(':');
+    const size_t begin =
+        colon == std::string::npos ? colon : header.find_first_not_of(' ', colon + 1);
+    const std::string value = begin == std::string::npos ? "" : header.substr(begin);
+    const auto good = client::CheckHeader(header.substr(0, colon), value);
+    if (!good || colon == std::string::npos) {
+      return WrongFlag("header",
+                       good ? "this is no header, allowed: \"NAME: VALUE\"" : good.error().message);
+    }
+    http.http_headers.emplace_back(header.substr(0, colon), value);
+  }
+  if (auto good = client::CheckOptions(http); !good) {
+    return WrongFlag("prometheus", good.error().message);
+  }
+  return {};
+}
+
+Result<void> ReadRange(const Flags& flags, int64_t now_ms, PrometheusSource& source) {
+  const auto end = ReadTime(flags, "end", now_ms, now_ms);
+  if (!end) return tl::unexpected(end.error());
+  const auto start =
+      ReadTime(flags, "start", *end - std::chrono::milliseconds(kDefaultRange).count(), now_ms);
+  if (!start) return tl::unexpected(start.error());
+  const auto step = ReadDuration(flags, "step", source.step_ms,
+                                 std::chrono::milliseconds(replay_requests::kMinStepMs),
+                                 std::chrono::milliseconds(replay_requests::kMaxStepMs));
+  if (!step) return tl::unexpected(step.error());
+  source.start_ms = *start;
+  source.end_ms = *end;
+  source.step_ms = *step;
+  const std::chrono::milliseconds range(source.end_ms - source.start_ms);
+  if (source.start_ms < 0 || range.count() < 2 * source.step_ms || range > kLongest) {
+    return WrongFlag("start", fmt::format("the time from --start to --end is not in range, "
+                                          "allowed: two steps to {}",
+                                          FormatDuration(kLongest)));
+  }
+  return {};
+}
+
+Result<PrometheusSource> ReadPrometheus(const Flags& flags, int64_t now_ms) {
+  PrometheusSource source;
+  source.http.url = ValueOf(flags, "prometheus");
+  if (auto good = client::CheckUrl(source.http.url); !good) {
+    return WrongFlag("prometheus", good.error().message);
+  }
+  if (auto good = ReadAccess(flags, source.http); !good) return tl::unexpected(good.error());
+  source.cpu_query = ValueOf(flags, "query-cpu");
+  source.memory_query = ValueOf(flags, "query-memory");
+  source.name_space = ValueOf(flags, "namespace");
+  source.workload = ValueOf(flags, "workload");
+  if (source.cpu_query.empty() != source.memory_query.empty()) {
+    return WrongFlag(source.cpu_query.empty() ? "query-memory" : "query-cpu",
+                     "it is alone, allowed: --query-cpu and --query-memory together");
+  }
+  if (!source.cpu_query.empty() && !(source.name_space.empty() && source.workload.empty())) {
+    return WrongFlag(source.name_space.empty() ? "workload" : "namespace",
+                     "it does not go with --query-cpu, allowed: one of them");
+  }
+  if (auto good = ReadRange(flags, now_ms, source); !good) return tl::unexpected(good.error());
+  return source;
+}
+
+Result<void> ReadSource(const Flags& flags, int64_t now_ms, ReplayOrder& order) {
+  order.traces = ValueOf(flags, "traces");
+  const bool asks = !ValueOf(flags, "prometheus").empty();
+  if (asks == !order.traces.empty()) {
+    return Fail(ErrorCode::kInvalidArgument,
+                asks ? "--prometheus: it does not go with --traces, allowed: one of them"
+                     : "nothing to replay, allowed: --traces=PATH or --prometheus=URL");
+  }
+  if (asks) {
+    auto source = ReadPrometheus(flags, now_ms);
+    if (!source) return tl::unexpected(source.error());
+    order.prometheus = *std::move(source);
+    return {};
+  }
+  for (const std::string_view name : kPrometheusFlags) {
+    if (!flags.contains(name)) continue;
+    return WrongFlag(name, "it does not go with --traces, allowed: with --prometheus");
+  }
+  return {};
+}
+
+Result<void> ReadPresets(const Flags& flags, ReplayOrder& order) {
+  ProfileSetPtr config;
+  if (const std::string file = ValueOf(flags, "config.file"); !file.empty()) {
+    auto loaded = LoadConfig(file);
+    if (!loaded) return tl::unexpected(loaded.error());
+    config = loaded->engine.profiles;
+  }
+  const std::string given = ValueOf(flags, "preset");
+  // Who gives a file wants to see it.
+  const std::string otherwise =
+      config == nullptr ? std::string(kDefaultPresets) : fmt::format("{},config", kDefaultPresets);
+  auto presets = replay_requests::ParsePresets(flags.contains("preset") ? given : otherwise, config,
+                                               flags.contains("as-published"));
+  if (!presets) return WrongFlag("preset", presets.error().message);
+  order.presets = *std::move(presets);
+  return {};
+}
+
+Result<void> ReadOptions(const Flags& flags, replay_requests::ReplayOptions& options) {
+  const auto interval = ReadDuration(flags, "interval", options.times.interval_ms, 1min, kLongest);
+  if (!interval) return tl::unexpected(interval.error());
+  const auto warm_up = ReadDuration(flags, "warm-up", options.times.warm_up_ms, 1min, kLongest);
+  if (!warm_up) return tl::unexpected(warm_up.error());
+  options.times = {.interval_ms = *interval, .warm_up_ms = *warm_up};
+  const auto breach = ReadTarget(flags, "at-breach", 0.5, true);
+  if (!breach) return tl::unexpected(breach.error());
+  const auto kills = ReadTarget(flags, "at-kills", 100, false);
+  if (!kills) return tl::unexpected(kills.error());
+  options.at_breach = *breach;
+  options.at_kills = *kills;
+  return {};
+}
+
+Result<ReplayOutput> ReadOutput(const Flags& flags) {
+  const std::string text = flags.contains("output") ? ValueOf(flags, "output") : "table";
+  if (text == "table") return ReplayOutput::kTable;
+  if (text == "json") return ReplayOutput::kJson;
+  if (text == "html") return ReplayOutput::kHtml;
+  return WrongFlag("output", fmt::format("{} is no form of output, allowed: table, json, html",
+                                         Shown(text, text.empty())));
+}
+
+}  // namespace
+
+CommandSpec ReplaySpec() {
+  return {
+      std::string(kName),
+      "Replay recorded usage through presets: what they would have requested, and what that would "
+      "have cost and risked. docs/requests.md says what the figures mean.",
+      {{"traces", "PATH",
+        "A CSV file (unix_seconds,pod,cpu_cores,memory_bytes), or a folder of them."},
+       {"prometheus", "URL",
+        "Instead: a Prometheus-compatible API with cAdvisor's and kube-state-metrics' metrics."},
+       {"namespace", "NAME", "Of --prometheus: only this namespace."},
+       {"workload", "NAME", "Of --prometheus: only this workload; NAME or TYPE/NAME."},
+       {"query-cpu", "PROMQL",
+        "Of --prometheus: cores by pod, instead of cAdvisor's; with --query-memory."},
+       {"query-memory", "PROMQL", "Of --prometheus: bytes by pod."},
+       {"start", "TIME",
+        "Of --prometheus: RFC 3339, seconds since 1970, or a duration ago such as 30d. Default: "
+        "10d "
+        "before the end."},
+       {"end", "TIME", "The same. Default: now."},
+       {"step", "5m", "Of --prometheus: between two samples, 1m to 1h."},
+       {"preset", std::string(kDefaultPresets),
+        "What to replay, comma-separated: " + Join(replay_requests::PresetNames()) + "."},
+       {"config.file", "PATH",
+        "A configuration of the daemon, whose profiles are the preset config."},
+       {"as-published", "",
+        "vpa and oversell as their originals were measured: vpa to the letter and without a pod's "
+        "minimum, oversell before it is rounded to whole amounts and without kills."},
+       {"interval", "1h", "Between two requests; a multiple of the step."},
+       {"warm-up", "48h", "Before the first request."},
+       {"at-breach", "SHARE",
+        "Also compare CPU at equal risk: turn each preset's own knob until so much of the samples, "
+        "such as 1%, are above the request."},
+       {"at-kills", "NUMBER",
+        "Also compare memory at equal risk: so many kills per pod and day, such as 0.1."},
+       {"output", "table", "table, json or html."},
+       {"output.file", "PATH", "Where to write it. Default: standard output."},
+       {"username", "NAME", "Basic authentication at Prometheus, with --password-file."},
+       {"password-file", "PATH", "File with the password."},
+       {"bearer-token-file", "PATH", "File with a bearer token for Prometheus."},
+       {"header", "\"NAME: VALUE\"", "An additional header for Prometheus, e.g. X-Scope-OrgID."},
+       {"ca-file", "PATH", "Authority of Prometheus' certificate, PEM."},
+       {"cert-file", "PATH", "Client certificate for Prometheus, PEM; with --key-file."},
+       {"key-file", "PATH", "Its key."},
+       {"server-name", "NAME", "What Prometheus' certificate is for, if not the URL's host."},
+       {"insecure-skip-verify", "", "Do not verify Prometheus' certificate."}},
+      {{"what", "requests."}}};
+}
+
+Result<ReplayOrder> ReadReplayFlags(const CommandLine& line, int64_t now_ms) {
+  if (line.arguments.front() != kRequests) {
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} cannot be replayed, allowed: {}",
+                    Shown(line.arguments.front(), line.arguments.front().empty()), kRequests));
+  }
+  ReplayOrder order;
+  if (auto good = ReadSource(line.flags, now_ms, order); !good) return tl::unexpected(good.error());
+  if (auto good = ReadPresets(line.flags, order); !good) return tl::unexpected(good.error());
+  if (auto good = ReadOptions(line.flags, order.options); !good) {
+    return tl::unexpected(good.error());
+  }
+  const auto output = ReadOutput(line.flags);
+  if (!output) return tl::unexpected(output.error());
+  order.output = *output;
+  order.output_file = ValueOf(line.flags, "output.file");
+  return order;
+}
+
+}  // namespace tidemark::cmd

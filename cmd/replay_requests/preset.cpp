@@ -1,0 +1,170 @@
+#include "cmd/replay_requests/preset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "cmd/replay_requests/plain_policies.h"
+#include "cmd/text.h"
+
+namespace tidemark::replay_requests {
+namespace {
+
+constexpr std::array<std::string_view, 6> kNames = {"vpa", "oversell", "tidemark",
+                                                    "krr", "max",      "config"};
+
+constexpr std::array kPercentiles = {0.5,  0.6,  0.7,   0.75, 0.8,   0.85,  0.9,   0.925, 0.95,
+                                     0.97, 0.98, 0.985, 0.99, 0.993, 0.995, 0.997, 0.999};
+
+constexpr std::array kTargets = {0.2,  0.15,  0.1,  0.08,  0.06,  0.05,  0.04,  0.03, 0.025,
+                                 0.02, 0.015, 0.01, 0.007, 0.005, 0.003, 0.002, 0.001};
+constexpr std::array kRisks = {0.2,   0.1,   0.05,   0.02,   0.01,  0.005,
+                               0.002, 0.001, 0.0005, 0.0002, 0.0001};
+
+/// Steps of an eighth, from a third to 22 times: 2^(k/6).
+const std::array<double, 37>& Factors() {
+  static const std::array<double, 37> kFactors = [] {
+    std::array<double, 37> factors{};
+    for (size_t k = 0; k < factors.size(); ++k) {
+      factors[k] = std::exp2((static_cast<double>(k) - 9) / 6);
+    }
+    return factors;
+  }();
+  return kFactors;
+}
+
+ProfileSetPtr OnlyPreset(Preset preset, bool as_published) {
+  Profile profile = PresetProfile(preset);
+  if (as_published && preset == Preset::kVpa) {
+    profile.strict = true;
+    for (ResourceRule& rule : profile.resources) rule.pod_minimum = 0;
+  }
+  return std::make_shared<const ProfileSet>(std::vector<Profile>(), std::move(profile));
+}
+
+Knob KnobOf(Basis basis) {
+  switch (basis) {
+    case Basis::kPercentile: break;
+    case Basis::kAdaptive: return Knob::kTarget;
+    case Basis::kHighWater: return Knob::kRisk;
+  }
+  return Knob::kPercentile;
+}
+
+void Turn(Knob knob, double setting, ResourceRule& rule) {
+  switch (knob) {
+    case Knob::kPercentile: rule.percentile = setting; break;
+    case Knob::kTarget: rule.adaptive.target_exceedance_ratio = setting; break;
+    case Knob::kRisk: rule.high_water.risk = setting; break;
+    case Knob::kFactor: break;
+  }
+}
+
+ProfileSetPtr WithCpuKnob(const ProfileSet& profiles, Knob knob, double setting) {
+  std::vector<Profile> turned = profiles.profiles();
+  for (Profile& profile : turned) Turn(knob, setting, profile.rule(Resource::kCpu));
+  Profile fallback = profiles.fallback();
+  Turn(knob, setting, fallback.rule(Resource::kCpu));
+  return std::make_shared<const ProfileSet>(std::move(turned), std::move(fallback));
+}
+
+Result<ReplayPreset> PresetOf(std::string_view name, const ProfileSetPtr& config,
+                              bool as_published) {
+  ReplayPreset preset;
+  preset.name = name;
+  if (name == "krr") {
+    preset.kind = PolicyKind::kKrr;
+  } else if (name == "max") {
+    preset.kind = PolicyKind::kMax;
+  } else if (name == "vpa") {
+    preset.profiles = OnlyPreset(Preset::kVpa, as_published);
+  } else if (name == "oversell") {
+    preset.profiles = OnlyPreset(Preset::kOversell, as_published);
+    if (as_published) preset.rounding = Rounding::kNone;
+  } else if (name == "tidemark") {
+    preset.profiles = OnlyPreset(Preset::kTidemark, as_published);
+  } else if (name == "config" && config != nullptr) {
+    preset.profiles = config;
+  } else if (name == "config") {
+    return Fail(ErrorCode::kInvalidArgument,
+                "config needs profiles, allowed: with --config.file=FILE");
+  } else {
+    const auto meant = cmd::ClosestName(name, kNames);
+    return Fail(
+        ErrorCode::kInvalidArgument,
+        fmt::format("{} is no preset{}, allowed: {}", cmd::Shown(name, name.empty()),
+                    meant ? fmt::format(" (did you mean {}?)", *meant) : "", cmd::Join(kNames)));
+  }
+  return preset;
+}
+
+}  // namespace
+
+std::vector<std::string_view> PresetNames() { return {kNames.begin(), kNames.end()}; }
+
+Result<std::vector<ReplayPreset>> ParsePresets(std::string_view text, const ProfileSetPtr& config,
+                                               bool as_published) {
+  std::vector<ReplayPreset> presets;
+  for (bool more = true; more;) {
+    const size_t comma = text.find(',');
+    const std::string_view name = text.substr(0, comma);
+    more = comma != std::string_view::npos;
+    if (more) text.remove_prefix(comma + 1);
+    auto preset = PresetOf(name, config, as_published);
+    if (!preset) return tl::unexpected(preset.error());
+    if (std::ranges::count(presets, preset->name, &ReplayPreset::name) > 0) {
+      return Fail(ErrorCode::kInvalidArgument,
+                  fmt::format("{} stands here twice, allowed: once", cmd::Shown(name)));
+    }
+    presets.push_back(*std::move(preset));
+  }
+  return presets;
+}
+
+std::string_view ToString(Knob knob) {
+  switch (knob) {
+    case Knob::kPercentile: return "percentile";
+    case Knob::kTarget: return "target";
+    case Knob::kRisk: return "risk";
+    case Knob::kFactor: return "factor";
+  }
+  return "unknown";
+}
+
+Knob KnobOf(const ReplayPreset& preset, Resource resource) {
+  if (resource != Resource::kCpu || preset.kind == PolicyKind::kMax) return Knob::kFactor;
+  if (preset.kind == PolicyKind::kKrr) return Knob::kPercentile;
+  const Basis basis = preset.profiles->fallback().rule(resource).basis;
+  const bool alike = std::ranges::all_of(preset.profiles->profiles(), [&](const Profile& profile) {
+    return profile.rule(resource).basis == basis;
+  });
+  return alike ? KnobOf(basis) : Knob::kFactor;
+}
+
+std::span<const double> SettingsOf(Knob knob) {
+  switch (knob) {
+    case Knob::kPercentile: return kPercentiles;
+    case Knob::kTarget: return kTargets;
+    case Knob::kRisk: return kRisks;
+    case Knob::kFactor: break;
+  }
+  return Factors();
+}
+
+std::unique_ptr<Policy> MakePolicy(const ReplayPreset& preset, const Trace& trace,
+                                   std::optional<double> cpu_setting) {
+  switch (preset.kind) {
+    case PolicyKind::kKrr: return MakeKrrPolicy(cpu_setting.value_or(kKrrCpuPercentile));
+    case PolicyKind::kMax: return MakeMaxPolicy();
+    case PolicyKind::kProfiles: break;
+  }
+  return MakeProfilePolicy(
+      cpu_setting ? WithCpuKnob(*preset.profiles, KnobOf(preset, Resource::kCpu), *cpu_setting)
+                  : preset.profiles,
+      preset.rounding, trace);
+}
+
+}  // namespace tidemark::replay_requests
