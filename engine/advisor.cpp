@@ -99,9 +99,8 @@ const ResourceAdvice* FindResource(const ContainerAdvice* container, Resource re
 /// What holds now and is no estimate.
 void SetPresent(const ContainerView& container, const WorkloadView& workload,
                 ResourceAdvice& advice) {
-  const auto slot = static_cast<size_t>(advice.resource);
-  advice.current_request = container.request[slot];
-  advice.current_limit = container.limit[slot];
+  advice.current_request = container.request.Get(advice.resource);
+  advice.current_limit = container.limit.Get(advice.resource);
   advice.reclaimable.reset();
   if (!advice.recommended_request || !advice.current_request) return;
   const double each = *advice.current_request - *advice.recommended_request;
@@ -256,25 +255,27 @@ void Advisor::ReadHighWater(size_t view, const ContainerView& container, Resourc
   } else {
     reading = HighWaterOf(history_.TrackOf(container.container, resource), resource);
   }
-  reading.limit = container.limit[static_cast<size_t>(resource)];
+  reading.limit = container.limit.Get(resource);
 }
 
 /// Among the containers that the pod has now and whose usage is summed: what one used that is gone
 /// is in the sum no more, and its share would be missing to the others.
 void Advisor::SetShare(const WorkloadView& workload, const ContainerView& container,
                        Resource resource, RequestInputs& inputs) const {
-  const auto slot = static_cast<size_t>(resource);
   double sum = 0;
   bool all_known = true;
   size_t sharing = 0;
   for (const ContainerView& each : workload.containers) {
     if (!each.in_pod || !history_.SumsByPod(each.container)) continue;
+    // Of what only some containers of the pod use (a GPU) the others have no share.
+    if (!HasAnything(each, resource)) continue;
+    const double request = each.request.Get(resource).value_or(0);
     ++sharing;
-    all_known = all_known && each.request[slot].value_or(0) > 0;
-    sum += each.request[slot].value_or(0);
+    all_known = all_known && request > 0;
+    sum += request;
   }
   inputs.share_by_request = all_known && std::isfinite(sum);
-  inputs.share = inputs.share_by_request ? *container.request[slot] / sum
+  inputs.share = inputs.share_by_request ? *container.request.Get(resource) / sum
                                          : 1 / static_cast<double>(std::max<size_t>(1, sharing));
 }
 
@@ -284,7 +285,7 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
   RequestInputs& inputs = out.inputs;
   inputs.profile = &profile;
   inputs.resource = resource;
-  inputs.original_request = container.original_request[static_cast<size_t>(resource)];
+  inputs.original_request = container.original_request.Get(resource);
   // VPA's minimum is shared by every name it still remembers (kubernetes/autoscaler #6744).
   inputs.containers = profile.strict ? workload.containers.size() : workload.containers_in_pod;
   if (Read(view, container, resource, out.reading)) inputs.usage = &out.reading;
@@ -308,7 +309,7 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
     }
   }
   ReadHighWater(view, container, resource, out);
-  inputs.limit = container.limit[static_cast<size_t>(resource)];
+  inputs.limit = container.limit.Get(resource);
   inputs.signs = history_.SignsOf(container.container);
   inputs.is_job = history_.IsJob(container.container);
   inputs.event_time_ms = event_time_ms_;
@@ -325,8 +326,8 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
 }
 
 bool Advisor::HasAnything(const ContainerView& container, Resource resource) const {
-  const auto slot = static_cast<size_t>(resource);
-  if (container.request[slot] || container.limit[slot] || container.original_request[slot]) {
+  if (container.request.Get(resource) || container.limit.Get(resource) ||
+      container.original_request.Get(resource)) {
     return true;
   }
   if (history_.TrackOf(container.container, resource) != nullptr) return true;
@@ -373,12 +374,12 @@ std::vector<WorkloadAdvice> Advisor::Advise(const NamespaceBlock* before) {
       ContainerAdvice shown;
       shown.container = std::string(container.name);
       shown.profile = history_.ProfileOf(container.container);
-      for (const Resource resource : kAllResources) {
+      for (const Resource resource : history_.profiles()->resources().all()) {
         if (!HasAnything(container, resource)) continue;
         const ResourceAdvice* const old = FindResource(said, resource);
         const bool stands =
             old != nullptr && same_pod && !changes[v][c] && old->kills == 0 &&
-            old->original_request == container.original_request[static_cast<size_t>(resource)];
+            old->original_request == container.original_request.Get(resource);
         shown.resources.push_back(stands ? *old : AdviseOne(v, container, resource));
         SetPresent(container, view, shown.resources.back());
       }
@@ -423,7 +424,7 @@ WorkloadExplanation Advisor::Explain(size_t view) {
          history_.profiles()->Explain({*workload.id, container.name, workload.pod_labels})) {
       if (!judged.matches) shown.profiles_before.emplace_back(judged.profile->name, judged.why);
     }
-    for (const Resource resource : kAllResources) {
+    for (const Resource resource : history_.profiles()->resources().all()) {
       if (!HasAnything(container, resource)) continue;
       ExplainResource(view, container, resource, shown.resources.emplace_back());
     }

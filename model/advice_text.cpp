@@ -61,7 +61,7 @@ class Sentence {
       : profile_(profile), rule_(profile.rule(advice.resource)), advice_(advice) {}
 
   std::string Text() {
-    text_ = ResourceName(advice_.resource);
+    text_ = profile_.names->NameOf(advice_.resource);
     if (!advice_.recommended_request) {
       text_ += ": " + WhyNothing();
       return std::move(text_);
@@ -190,7 +190,8 @@ class Sentence {
   /// Whole millicores and bytes are how requests are written: nobody asks about these.
   bool RoundsVisibly() const {
     return rule_.rounding >
-           (advice_.resource == Resource::kCpu || advice_.resource == Resource::kGpuUtilization
+           (advice_.resource == Resource::kCpu || advice_.resource == Resource::kGpuUtilization ||
+                    IsCustom(advice_.resource)
                 ? 0.001
                 : 1);
   }

@@ -9,20 +9,29 @@ namespace {
 constexpr double kMiB = 1024.0 * 1024;
 constexpr BucketLayout kCoreBuckets{.first = 0.01, .ratio = 1.05, .max = 1000};
 constexpr BucketLayout kByteBuckets{.first = 1e7, .ratio = 1.05, .max = 1e12};
+/// Most containers write next to nothing, some write terabytes: 320 buckets.
+constexpr BucketLayout kStorageBuckets{.first = 1e5, .ratio = 1.05, .max = 1e13};
+/// Of whatever unit: from thousandths to petabytes, 790 buckets.
+constexpr BucketLayout kCustomBuckets{.first = 0.001, .ratio = 1.05, .max = 1e15};
 /// Two hundred of them, the last 173 wide (dynamic oversell).
 constexpr BucketLayout kOversellCoreBuckets{.first = 0.01, .ratio = 1.05, .max = 3290};
 
 /// Resources that the kernel takes by force, or shares out: of the first the peaks count.
 bool CountsPeaks(Resource resource) {
-  return resource == Resource::kMemory || resource == Resource::kGpuMemory;
+  return resource == Resource::kMemory || resource == Resource::kGpuMemory ||
+         resource == Resource::kEphemeralStorage;
 }
 
 ResourceRule BaseRule(Resource resource) {
   ResourceRule rule;
+  if (IsCustom(resource)) {
+    rule.buckets = kCustomBuckets;
+    rule.correction = Correction::kOff;  // no pod asks for it: it is capacity to plan for
+  }
   if (!CountsPeaks(resource)) return rule;
   rule.samples = SampleKind::kPeakPerWindow;
   rule.sample_weight = 1;
-  rule.buckets = kByteBuckets;
+  rule.buckets = resource == Resource::kEphemeralStorage ? kStorageBuckets : kByteBuckets;
   rule.rounding = 1;
   return rule;
 }
@@ -60,7 +69,8 @@ void MakeOversell(Profile& profile) {
     rule.margin_ratio = 0;
     rule.percentile = CountsPeaks(resource) ? 0.99 : 0.95;
     rule.upper_percentile = rule.percentile;
-    rule.correction = CountsPeaks(resource) ? Correction::kOff : Correction::kKeepOriginal;
+    const bool kept = CountsPeaks(resource) || IsCustom(resource);
+    rule.correction = kept ? Correction::kOff : Correction::kKeepOriginal;
   }
   ResourceRule& cpu = profile.rule(Resource::kCpu);
   cpu.weight = WeightRule::kByRequest;
@@ -181,8 +191,11 @@ std::string_view ToString(Effect effect) {
 
 ProfileSet::ProfileSet() : ProfileSet({}, PresetProfile(Preset::kTidemark)) {}
 
-ProfileSet::ProfileSet(std::vector<Profile> profiles, Profile fallback)
+ProfileSet::ProfileSet(std::vector<Profile> profiles, Profile fallback, ResourceTablePtr resources)
     : profiles_(std::move(profiles)), fallback_(std::move(fallback)) {
+  if (!resources) resources = std::make_shared<const ResourceTable>();
+  for (Profile& profile : profiles_) profile.names = resources;
+  fallback_.names = std::move(resources);
   fallback_.name = "default";
   fallback_.selector = Selector();
 }

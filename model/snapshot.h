@@ -14,6 +14,7 @@
 
 #include "model/profile.h"
 #include "model/resource.h"
+#include "model/resource_table.h"
 #include "model/workload_id.h"
 
 namespace tidemark {
@@ -127,6 +128,8 @@ struct Snapshot {
   int64_t published_ms = 0;                                   ///< wall clock
   std::vector<std::shared_ptr<const NamespaceBlock>> blocks;  ///< sorted by cluster, then namespace
   std::vector<SourceStatus> sources;                          ///< in the order of the source table
+  /// What resources are called; never null.
+  ResourceTablePtr resources = std::make_shared<const ResourceTable>();
 };
 
 /// Whoever serves asks here. Thread-safe.

@@ -284,7 +284,7 @@ TEST_CASE("whatever the advice, there is one deterministic line of text", "[mode
     profile.level = static_cast<Level>(random() % 4);
     profile.mode = static_cast<PoolMode>(random() % 4);
     ResourceAdvice advice;
-    advice.resource = kAllResources[random() % kResourceCount];
+    advice.resource = kBuiltInResources[random() % kBuiltInResourceCount];
     advice.marks = static_cast<uint32_t>(random());
     advice.kills = static_cast<uint32_t>(random() % 3);
     advice.samples = random() % 3;
