@@ -205,7 +205,8 @@ Result<void> ReadServer(const GivenFlags& flags, RecommendOrder& order) {
   }
   // Credentials that are configured for one server are not told to another.
   if (!url.empty() && url != http.url) {
-    http = {.url = url};
+    http = {};
+    http.url = url;
     order.backfill.external_labels.clear();
   }
   if (auto good = client::CheckUrl(http.url); !good) {
