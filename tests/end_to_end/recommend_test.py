@@ -239,7 +239,7 @@ class KnownFigures(unittest.TestCase):
             self.assertEqual((quiet.returncode, quiet.stderr), (0, b""))
             told = recommend(proxy.url, *arguments, "--progress")
             self.assertEqual(told.returncode, 0)
-            self.assertRegex(told.stderr.decode(), r"queries")
+            self.assertRegex(told.stderr.decode(), r"(?s)\d+ queries.*done: [1-9]\d+ queries, [1-9]\d+ samples\n$")
             self.assertEqual(told.stdout, quiet.stdout)
 
     def test_sigint_ends_it_soon_and_cleanly(self):
