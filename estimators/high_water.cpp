@@ -96,6 +96,7 @@ std::optional<HighWaterLevel> HighWaterTrack::LevelOf(double risk,
 
 bool HighWaterTrack::IsCensored(double cap) const {
   if (!tail_ || !(cap > 0) || window_.Largest() < cap * kAtCap) return false;
+  if (tail_->threshold >= cap * kAtCap) return true;  // so much of it that nothing exceeds that
   const ExcessWindow::AtCap count = window_.CountAtCap(tail_->threshold, cap * kAtCap);
   return count.at_cap > 0 &&
          static_cast<double>(count.at_cap) >= kCensoredRatio * static_cast<double>(count.excesses);

@@ -21,6 +21,7 @@ constexpr double kFactor = 2.0;
 /// Heavier tails than this give (gamma is about 10 there) are no tails.
 constexpr double kLargest = 1e6;
 constexpr int kMaxSteps = 100;
+constexpr size_t kFactorsPerLog = 16;
 
 class Likelihood {
  public:
@@ -39,21 +40,12 @@ class Likelihood {
   double least() const { return least_; }
   const ParetoFit& best() const { return best_; }
 
-  double Gamma(double x) const {
-    double sum = 0;
-    for (const double excess : excesses_) sum += std::log1p(x * excess);
-    return sum / count_;
-  }
+  double Gamma(double x) const { return SumsAt(x).logs / count_; }
 
   /// The equation's left side less its right.
   double Equation(double x) const {
-    double logs = 0;
-    double parts = 0;
-    for (const double excess : excesses_) {
-      logs += std::log1p(x * excess);
-      parts += 1 / (1 + x * excess);
-    }
-    return parts / count_ * (1 + logs / count_) - 1;
+    const Sums sums = SumsAt(x);
+    return sums.parts / count_ * (1 + sums.logs / count_) - 1;
   }
 
   /// `x` is a stationary point.
@@ -65,6 +57,28 @@ class Likelihood {
   }
 
  private:
+  struct Sums {
+    double logs = 0;   // of 1 + x y
+    double parts = 0;  // of 1 / (1 + x y)
+  };
+
+  /// One logarithm of a product for several factors. Each is from 1e-9 (SearchBounded) to 1e9
+  /// (kLargest, and excesses of up to a thousand times the mean), so that no product leaves the
+  /// range of a double.
+  Sums SumsAt(double x) const {
+    Sums sums;
+    for (size_t i = 0; i < excesses_.size();) {
+      double product = 1;
+      for (const size_t end = std::min(i + kFactorsPerLog, excesses_.size()); i < end; ++i) {
+        const double factor = 1 + x * excesses_[i];
+        product *= factor;
+        sums.parts += 1 / factor;
+      }
+      sums.logs += std::log(product);
+    }
+    return sums;
+  }
+
   void Offer(const ParetoFit& fit, double value) {
     if (!(value > best_value_)) return;
     best_value_ = value;

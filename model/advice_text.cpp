@@ -61,7 +61,7 @@ class Sentence {
       : profile_(profile), rule_(profile.rule(advice.resource)), advice_(advice) {}
 
   std::string Text() {
-    text_ = ResourceName(advice_.resource);
+    text_ = profile_.names->NameOf(advice_.resource);
     if (!advice_.recommended_request) {
       text_ += ": " + WhyNothing();
       return std::move(text_);
@@ -128,6 +128,13 @@ class Sentence {
             : fmt::format("{} of {}", SpanText(advice_.confidence_days),
                           advice_.Has(AdviceMark::kPerRun) ? "runs, of each the peak,"
                                                            : WhoseSamples(profile_.level, summed));
+    if (advice_.Has(AdviceMark::kHours)) {
+      text_ += CountsPeaks()
+                   ? fmt::format("the highest hours of {} ask for {}", samples, model)
+                   : fmt::format("the hours of {} ask for {}, with {} of minutes above", samples,
+                                 model, Percent(rule_.adaptive.target_exceedance_ratio));
+      return;
+    }
     if (advice_.Has(AdviceMark::kHighWater)) {
       text_ += fmt::format(
           "the level that a minute of the last 7 days passes with probability {:g} "
@@ -135,8 +142,13 @@ class Sentence {
           rule_.high_water.risk, model);
       return;
     }
-    text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);
+    // Where the hours say nothing, a percentile and a margin stand in for them.
+    const bool stands_in = rule_.basis == Basis::kAdaptive;
+    text_ += fmt::format("the {} of {}{} is {}", PercentileText(rule_.percentile), samples,
+                         stands_in ? " plus 15 %" : "", model);
   }
+
+  bool CountsPeaks() const { return rule_.samples == SampleKind::kPeakPerWindow; }
 
   /// VPA, and so a strict profile, recommends its minimum for what it knows nothing of.
   bool HasNoUsage() const {
@@ -178,7 +190,8 @@ class Sentence {
   /// Whole millicores and bytes are how requests are written: nobody asks about these.
   bool RoundsVisibly() const {
     return rule_.rounding >
-           (advice_.resource == Resource::kCpu || advice_.resource == Resource::kGpuUtilization
+           (advice_.resource == Resource::kCpu || advice_.resource == Resource::kGpuUtilization ||
+                    IsCustom(advice_.resource)
                 ? 0.001
                 : 1);
   }
@@ -232,6 +245,7 @@ std::string_view ToString(AdviceMark mark) {
     case AdviceMark::kNodeCap: return "node_cap";
     case AdviceMark::kPlateau: return "plateau";
     case AdviceMark::kHighWater: return "high_water";
+    case AdviceMark::kHours: return "hours";
   }
   return "unknown";
 }

@@ -15,6 +15,7 @@
 
 #include "model/label.h"
 #include "model/resource.h"
+#include "model/resource_table.h"
 #include "model/selector.h"
 #include "model/workload_id.h"
 
@@ -119,6 +120,8 @@ struct AdaptiveRule {
   double target_exceedance_ratio = 0.04;
   /// Of what is not (peaks count): multiplies what the highest hours needed; from 1 to 10.
   double safety_factor = 1.1;
+  /// Of the same: never below the worst pod's maximum of seven days.
+  bool keeps_week_maximum = true;
   /// Whether pods take a new request while they run. Where they have to be restarted for it, it
   /// follows the days and not the hours.
   bool resize_in_place = true;
@@ -187,6 +190,8 @@ struct Profile {
   /// kMaxHighWaterRisks.
   std::vector<double> high_water_risks = {0.01, 0.001};
   std::array<ResourceRule, kResourceCount> resources;
+  /// What resources are called; never null. In a ProfileSet all profiles have that of the set.
+  ResourceTablePtr names = std::make_shared<const ResourceTable>();
 
   const ResourceRule& rule(Resource resource) const {
     return resources[static_cast<size_t>(resource)];
@@ -232,8 +237,9 @@ class ProfileSet {
 
   /// Only the default, of preset tidemark.
   ProfileSet();
-  /// `fallback` takes what none of `profiles` matches; its selector is ignored.
-  ProfileSet(std::vector<Profile> profiles, Profile fallback);
+  /// `fallback` takes what none of `profiles` matches; its selector is ignored. `resources`: those
+  /// in force; null: those that are built in.
+  ProfileSet(std::vector<Profile> profiles, Profile fallback, ResourceTablePtr resources = nullptr);
 
   /// Lives as long as the set.
   const Profile& Find(const ProfileSubject& subject) const;
@@ -246,6 +252,9 @@ class ProfileSet {
 
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Profile& fallback() const { return fallback_; }
+  /// The resources in force, the same for all profiles.
+  const ResourceTable& resources() const { return *fallback_.names; }
+  const ResourceTablePtr& resource_table() const { return fallback_.names; }
   /// Whether any is strict.
   bool HasStrict() const;
 

@@ -29,11 +29,13 @@ constexpr std::string_view kRemoteWriteKeys =
 constexpr std::string_view kTopKeys =
     "sources, estimation, profiles, compat, prices, remote_write, limits, storage, backfill";
 constexpr std::string_view kEstimationKeys =
-    "preset, level, strict, mode, effect, cpu, memory, gpu_utilization, gpu_memory";
+    "preset, level, strict, mode, effect, high_water_risks, cpu, memory, gpu_utilization, "
+    "gpu_memory";
 constexpr std::string_view kCpuKeys =
-    "enabled, percentile, lower_percentile, upper_percentile, half_life, samples, window, weight, "
+    "enabled, basis, percentile, lower_percentile, upper_percentile, half_life, samples, window, "
+    "weight, "
     "sample_weight, margin, expansion, confidence_interval, pod_minimum, floor, ceiling, rounding, "
-    "static_ratio, correction, buckets";
+    "static_ratio, correction, high_water, buckets";
 constexpr std::string_view kMetricNames =
     "letters, digits and _ : . / -, not beginning with a digit; labels belong into selector";
 

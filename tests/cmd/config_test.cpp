@@ -209,8 +209,13 @@ estimation:
   strict: false
   mode: dynamic
   effect: shown
+  high_water_risks: [0.01, 0.001]
   cpu:
     enabled: true
+    basis: percentile
+    high_water:
+      risk: 0.001
+      method: auto
     percentile: 0.9
     lower_percentile: 0.5
     upper_percentile: 0.95
@@ -234,6 +239,10 @@ estimation:
     correction: replace
   memory:
     enabled: true
+    basis: percentile
+    high_water:
+      risk: 0.001
+      method: auto
     percentile: 0.9
     lower_percentile: 0.5
     upper_percentile: 0.95
@@ -261,6 +270,10 @@ estimation:
       hold: 3d
   gpu_utilization:
     enabled: true
+    basis: percentile
+    high_water:
+      risk: 0.001
+      method: auto
     percentile: 0.9
     lower_percentile: 0.5
     upper_percentile: 0.95
@@ -284,6 +297,10 @@ estimation:
     correction: replace
   gpu_memory:
     enabled: true
+    basis: percentile
+    high_water:
+      risk: 0.001
+      method: auto
     percentile: 0.9
     lower_percentile: 0.5
     upper_percentile: 0.95

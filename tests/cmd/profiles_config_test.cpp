@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cmd/config.h"
 #include "estimators/histogram_options.h"
@@ -74,10 +75,33 @@ const Wrong kWrong[] = {
     {"estimation: {cpu: {buckets: {size: 1}}}",
      "estimation.cpu.buckets.size: there is no such key, allowed: first, ratio, max"},
     {"estimation: {cpu: {kills: {hold: 1d}}}",
-     "estimation.cpu.kills: there is no such key, allowed: enabled, percentile, lower_percentile, "
+     "estimation.cpu.kills: there is no such key, allowed: enabled, basis, percentile, "
+     "lower_percentile, "
      "upper_percentile, half_life, samples, window, weight, sample_weight, margin, expansion, "
      "confidence_interval, pod_minimum, floor, ceiling, rounding, static_ratio, correction, "
-     "buckets"},
+     "high_water, buckets"},
+    {"estimation: {cpu: {basis: mark}}",
+     "estimation.cpu.basis: there is no basis mark, allowed: percentile, high_water"},
+    {"estimation: {cpu: {high_water: {risk: 0.5}}}",
+     "estimation.cpu.high_water.risk: 0.5 is out of range, allowed: 0 < x < 0.5"},
+    {"estimation: {cpu: {high_water: {risk: 0}}}",
+     "estimation.cpu.high_water.risk: 0 is out of range, allowed: 0 < x < 0.5"},
+    {"estimation: {memory: {high_water: {method: grimshaw}}}",
+     "estimation.memory.high_water.method: there is no method grimshaw, allowed: auto, moments, "
+     "pwm, mle"},
+    {"estimation: {memory: {high_water: {level: 0.98}}}",
+     "estimation.memory.high_water.level: there is no such key, allowed: risk, method"},
+    {"estimation: {high_water_risks: 0.01}",
+     "estimation.high_water_risks: 0.01 is not a list, allowed: a list of at most 4 items"},
+    {"estimation: {high_water_risks: [0.1, 0.2, 0.3, 0.4, 0.45]}",
+     "estimation.high_water_risks: 5 items are too many, allowed: a list of at most 4 items"},
+    {"estimation: {high_water_risks: [0.01, 1e-2]}",
+     "estimation.high_water_risks[1]: 0.01 stands there already, allowed: each risk once"},
+    {"estimation: {high_water_risks: [0.01, 1%]}",
+     "estimation.high_water_risks[1]: 1% is not a number, allowed: 0 < x < 0.5"},
+    {"estimation: {strict: true, preset: vpa, cpu: {basis: high_water}}",
+     "estimation.cpu.basis: strict goes with what the VPA recommender can be told by its flags, "
+     "and cpu.basis (high_water) is no such thing, allowed with strict: percentile"},
     {"estimation: {memory: {kills: {bump_ratio: 0.5}}}",
      "estimation.memory.kills.bump_ratio: 0.5 is out of range, allowed: 1 <= x <= 10"},
     {"estimation: {memory: {kills: {hold: 2y}}}",
@@ -191,8 +215,11 @@ profiles:
     level: namespace
     mode: static_and_dynamic
     effect: applied
+    high_water_risks: [0.0001, 0.2]
     cpu:
       enabled: false
+      basis: high_water
+      high_water: {risk: 0.002, method: pwm}
       percentile: 0.8
       lower_percentile: 0.3
       upper_percentile: 0.85
@@ -222,7 +249,10 @@ profiles:
   CHECK_FALSE(profile.strict);
   CHECK(profile.mode == PoolMode::kStaticAndDynamic);
   CHECK(profile.effect == Effect::kApplied);
+  CHECK(profile.high_water_risks == std::vector{0.2, 0.0001});
   const ResourceRule cpu{.enabled = false,
+                         .basis = Basis::kHighWater,
+                         .high_water = {.risk = 0.002, .method = TailMethod::kPwm},
                          .percentile = 0.8,
                          .lower_percentile = 0.3,
                          .upper_percentile = 0.85,

@@ -135,6 +135,8 @@ class Backfill(unittest.TestCase):
         for name, value in labels.items():
             self.assertEqual(cpu.get(name), value)
         self.assertAlmostEqual(cpu["confidence_days"], 1, delta=0.1)
+        for mark in cpu["high_water"]:  # of the past, too
+            self.assertAlmostEqual(mark["value"] / CORES, 1, delta=0.05)
         # A bucket above 0.4 cores ends at most 5.5 % higher; 15 % margin on top.
         self.assertGreater(cpu["recommended_request"], CORES * 1.15 * 0.95)
         self.assertLess(cpu["recommended_request"], CORES * 1.15 * 1.12)

@@ -99,12 +99,27 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual(recommended.keys(), explained.keys())
         for resource, item in recommended.items():
             for key in ("recommended_request", "model_request", "lower_bound", "upper_bound", "current_request",
-                        "original_request", "samples", "kills", "reason"):
+                        "original_request", "samples", "kills", "high_water", "reason"):
                 self.assertEqual(item.get(key), explained[resource].get(key), (resource, key))
             value = next(value for (name, labels), value in metrics.items()
                          if name == "tidemark_recommended_request" and {("workload", "web"), ("resource", resource)} <= labels)
             self.assertEqual(value, explained[resource]["recommended_request"])
         self.assertIn("90th percentile", explained["cpu"]["reason"])
+
+    def test_the_marks_are_those_of_the_metric(self):
+        _, explained = self.explained()
+        metrics = self.daemon.metrics()
+        for resource, used in (("cpu", CORES), ("memory", BYTES)):
+            marks = explained[resource]["high_water"]
+            self.assertEqual([0.01, 0.001], [mark["risk"] for mark in marks])
+            for mark in marks:
+                value = next(value for (name, labels), value in metrics.items() if name == "tidemark_high_water_mark"
+                             and {("workload", "web"), ("resource", resource), ("risk", str(mark["risk"]))} <= labels)
+                self.assertEqual(value, mark["value"])
+                # It never varies: nothing to fit, and the highest is the mark.
+                self.assertAlmostEqual(1, value / used, delta=1e-3)
+                self.assertFalse(mark["fitted"])
+            self.assertEqual("none", explained[resource]["high_water_fit"]["method"])
 
     def test_the_steps_lead_to_the_request(self):
         _, explained = self.explained()

@@ -50,6 +50,8 @@ class Draw {
       if (Once(2)) rule.ceiling = std::max(rule.floor, unit * Between(1e-3, 100));
       rule.rounding = bytes ? std::floor(Between(1, 1e12)) : Between(0.001, 1000);
       rule.static_ratio = Between(0.01, 1);
+      if (Once(3)) rule.basis = Basis::kHighWater;
+      rule.high_water = {.risk = Between(1e-6, 0.4), .method = static_cast<TailMethod>(Below(4))};
       rule.kills.hold_ms = Below(3) * 3'600'000LL;
     }
     return profile;

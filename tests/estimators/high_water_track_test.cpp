@@ -140,6 +140,10 @@ TEST_CASE("use that lies at the limit is said to be censored from a twentieth of
   CHECK_FALSE(censored(3));
   CHECK(censored(8));
   CHECK(censored(100));
+  HighWaterTrack always;
+  for (int64_t i = 0; i < 100; ++i) always.Add(kStart + i, 4, nullptr, FitChoice::kAuto);
+  CHECK(always.IsCensored(4));
+  CHECK_FALSE(always.IsCensored(5));
 }
 
 TEST_CASE("a constant use has itself for a mark", "[estimators][high_water]") {

@@ -103,14 +103,16 @@ TEST_CASE("a recommendation has its bounds, its original, its profile and its re
                                             profiles)}));
   const json::array items = Items(daemon, {});
   REQUIRE(items.size() == 2);
-  CHECK(
-      json::serialize(items[0]) ==
-      R"({"namespace":"shop","workload_type":"deployment","workload":"web","container":"app",)"
-      R"("resource":"cpu","unit":"core","current_request":1,"current_limit":2,)"
-      R"("original_request":1.5E0,"model_request":2.1E-1,"recommended_request":2.415E-1,)"
-      R"("lower_bound":1.2E-1,"upper_bound":5E-1,"reclaimable":2.2755E0,"confidence_days":6.5E0,)"
-      R"("samples":9360,"replicas":3,"last_sample":"2023-11-14T22:13:20.000Z","profile":"shared",)"
-      R"("reason":"cpu 242m: the 95th percentile of 6.5 days of samples is 210m"})");
+  CHECK(json::serialize(items[0]) ==
+        R"({"namespace":"shop","workload_type":"deployment","workload":"web","container":"app",)"
+        R"("resource":"cpu","unit":"core","current_request":1,"current_limit":2,)"
+        R"("original_request":1.5E0,"model_request":2.1E-1,"recommended_request":2.415E-1,)"
+        R"("lower_bound":1.2E-1,"upper_bound":5E-1,"reclaimable":2.2755E0,"confidence_days":6.5E0,)"
+        R"("samples":9360,"high_water":[)"
+        R"({"risk":1E-2,"value":3E-1,"fitted":true,"confident":true,"censored":false},)"
+        R"({"risk":1E-4,"value":4.2E-1,"fitted":true,"confident":false,"censored":true}],)"
+        R"("replicas":3,"last_sample":"2023-11-14T22:13:20.000Z","profile":"shared",)"
+        R"("reason":"cpu 242m: the 95th percentile of 6.5 days of samples is 210m"})");
   CHECK(items[1].at("profile") == "default");
   CHECK(items[1].at("kills") == 2);
   CHECK(items[1].at("reason") ==

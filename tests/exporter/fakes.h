@@ -33,6 +33,8 @@ inline ResourceAdvice WholeCpuAdvice() {
   advice.upper_bound = 0.5;
   advice.original_request = 1.5;
   advice.samples = 9360;
+  advice.high_water = {{.risk = 0.01, .value = 0.3, .fitted = true, .confident = true},
+                       {.risk = 0.0001, .value = 0.42, .fitted = true, .censored = true}};
   return advice;
 }
 

@@ -121,6 +121,8 @@ TEST_CASE("bounds and the original stand beside the request, the profile once pe
   has("tidemark_recommended_request_lower_bound" + cpu + "0.12");
   has("tidemark_recommended_request_upper_bound" + cpu + "0.5");
   has("tidemark_original_request" + cpu + "1.5");
+  has("tidemark_high_water_mark" + app + R"(resource="cpu",unit="core",risk="0.01"} 0.3)");
+  has("tidemark_high_water_mark" + app + R"(resource="cpu",unit="core",risk="0.0001"} 0.42)");
   has("tidemark_recommendation_profile_info" + app +
       R"(profile="shared",preset="oversell",effect="applied"} 1)");
   has("tidemark_recommendation_profile_info" + side +

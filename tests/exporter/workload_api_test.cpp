@@ -26,6 +26,15 @@ ResourceExplanation CpuExplanation() {
                    0.21, 0.21,
                    0.21, 0.21,
                    1000};
+  cpu.high_water = {.threshold = 0.25,
+                    .observations = 9360,
+                    .excesses = 187,
+                    .clusters = 3,
+                    .method = "moments",
+                    .shape = -0.25,
+                    .scale = 0.125,
+                    .end_point = 0.75,
+                    .note = "3 separate peaks only"};
   cpu.steps = {{"percentile", 0.21, true, "95th percentile"}, {"margin", 0.21, false, ""}};
   return cpu;
 }
@@ -124,12 +133,19 @@ TEST_CASE("a workload shows how each of its requests came about", "[exporter][wo
         R"("total_weight":1.25E1,"p50":2.1E-1,"p90":2.1E-1,"p95":2.1E-1,"p99":2.1E-1,"max":1000,)"
         R"("buckets":[{"start":2E-1,"end":2.1E-1,"weight_ratio":7.5E-1},)"
         R"({"start":1000,"weight_ratio":2.5E-1}]})");
+  CHECK(json::serialize(cpu.at("high_water_fit")) ==
+        R"({"threshold":2.5E-1,"observations":9360,"excesses":187,"clusters":3,)"
+        R"("method":"moments","shape":-2.5E-1,"scale":1.25E-1,"end_point":7.5E-1,)"
+        R"("note":"3 separate peaks only"})");
+  CHECK(cpu.at("high_water").as_array().size() == 2);
   CHECK(json::serialize(cpu.at("correction")) ==
         R"({"rule":"candidate","request":2.415E-1,"changed":true,)"
         R"("what":"242m: the recommendation is less than the original request of 1.5"})");
 
   const json::value& memory = app.at("resources").at(1);
   CHECK(memory.at("kills") == 2);
+  CHECK_FALSE(memory.as_object().contains("high_water"));
+  CHECK_FALSE(memory.as_object().contains("high_water_fit"));
   CHECK(json::serialize(memory.at("marks")) == R"(["kills","floor"])");
   CHECK(json::serialize(memory.at("kills_counted")) ==
         R"([{"time":"2023-11-14T22:13:20.000Z","request":838860800,"needed":1048576000,)"

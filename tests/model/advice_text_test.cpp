@@ -108,6 +108,14 @@ TEST_CASE("expansion, percentile and level are those of the profile", "[model][a
         "217m");
 }
 
+TEST_CASE("a request by its mark says so", "[model][advice_text]") {
+  ResourceAdvice cpu = Cpu();
+  cpu.Mark(AdviceMark::kHighWater);
+  CHECK(AdviceText(Default(), cpu) ==
+        "cpu 250m: the level that a minute of the last 7 days passes with probability 0.001 is "
+        "217m, plus 15 % margin");
+}
+
 TEST_CASE("percentiles have their endings", "[model][advice_text]") {
   Profile profile = Default();
   for (const auto& [ratio, text] :
@@ -276,7 +284,7 @@ TEST_CASE("whatever the advice, there is one deterministic line of text", "[mode
     profile.level = static_cast<Level>(random() % 4);
     profile.mode = static_cast<PoolMode>(random() % 4);
     ResourceAdvice advice;
-    advice.resource = kAllResources[random() % kResourceCount];
+    advice.resource = kBuiltInResources[random() % kBuiltInResourceCount];
     advice.marks = static_cast<uint32_t>(random());
     advice.kills = static_cast<uint32_t>(random() % 3);
     advice.samples = random() % 3;
