@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kName = "tidetool check-config";
 
 std::string Summary(const Config& config) {
-  const workloads::SourceTable table(config.sources);
+  const workloads::SourceTable table(config.sources, config.engine.profiles->resources());
   return fmt::format("{} profiles; {} sources in force, {} lines from the file; at most {} series",
                      config.engine.profiles->profiles().size(), table.size(), config.sources.size(),
                      config.engine.max_series);

@@ -129,7 +129,7 @@ struct Section {
 
 std::vector<Section> DumpSections(const Config& config, Secrets secrets) {
   const ProfileSet& profiles = *config.engine.profiles;
-  return {{"sources", DumpSources(config.sources)},
+  return {{"sources", DumpSources(config.sources, profiles.resources())},
           {"estimation", DumpEstimation(profiles.fallback())},
           {"profiles", DumpProfiles(profiles.profiles())},
           {"compat", fmt::format("compat:\n  vpa_metrics: {}\n", config.vpa_metrics)},
@@ -141,7 +141,8 @@ std::vector<Section> DumpSections(const Config& config, Secrets secrets) {
           {"backfill", DumpBackfill(config.backfill, secrets)}};
 }
 
-/// Takes over what was read of `estimation:` and `profiles:`.
+/// Takes over what was read of `estimation:` and `profiles:`; their resources are those of the
+/// draft.
 void SetProfiles(ProfileDraft estimation, std::vector<ProfileDraft> drafts, Config& config) {
   std::vector<Profile> profiles;
   profiles.reserve(drafts.size());
@@ -150,17 +151,20 @@ void SetProfiles(ProfileDraft estimation, std::vector<ProfileDraft> drafts, Conf
     config.profile_keys.push_back(std::move(draft.keys));
   }
   config.estimation_keys = std::move(estimation.keys);
-  config.engine.profiles =
-      std::make_shared<const ProfileSet>(std::move(profiles), std::move(estimation.profile));
+  const ResourceTablePtr resources = estimation.profile.names;
+  config.engine.profiles = std::make_shared<const ProfileSet>(
+      std::move(profiles), std::move(estimation.profile), resources);
 }
 
 /// Profiles inherit from `estimation`, so they are read after it, wherever either stands.
 Result<void> ReadRequests(const std::optional<YamlValue>& estimation,
-                          const std::optional<YamlValue>& profiles, Config& config) {
+                          const std::optional<YamlValue>& profiles,
+                          const ResourceTablePtr& resources, Config& config) {
   ProfileDraft defaults{.profile = config.engine.profiles->fallback(), .keys = {}};
+  defaults.profile.names = resources;
   std::vector<ProfileDraft> drafts;
   if (estimation) {
-    auto read = ReadEstimation(*estimation);
+    auto read = ReadEstimation(*estimation, resources);
     if (!read) return tl::unexpected(read.error());
     defaults = *std::move(read);
   }
@@ -204,6 +208,7 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
   std::optional<YamlValue> last_size;
   std::optional<YamlValue> estimation;
   std::optional<YamlValue> profiles;
+  auto resources = std::make_shared<const ResourceTable>();
   const auto later = [](std::optional<YamlValue>& section) -> FieldReader {
     return [&section](const YamlValue& value) -> Result<void> {
       section = value;
@@ -212,10 +217,11 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
   };
   const auto done = root->ReadMap(
       {{"sources",
-        [&config](const YamlValue& value) -> Result<void> {
-          auto sources = ReadSources(value);
-          if (!sources) return tl::unexpected(sources.error());
-          config.sources = std::move(*sources);
+        [&](const YamlValue& value) -> Result<void> {
+          auto list = ReadSources(value);
+          if (!list) return tl::unexpected(list.error());
+          config.sources = std::move(list->sources);
+          resources = std::make_shared<const ResourceTable>(std::move(list->resources));
           return {};
         }},
        {"estimation", later(estimation)},
@@ -244,7 +250,7 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         [&](const YamlValue& value) { return ReadBackfill(value, file_name, config.backfill); }}});
   if (!done) return tl::unexpected(done.error());
   if (auto good = CheckInflight(config, last_size); !good) return tl::unexpected(good.error());
-  if (auto good = ReadRequests(estimation, profiles, config); !good) {
+  if (auto good = ReadRequests(estimation, profiles, resources, config); !good) {
     return tl::unexpected(good.error());
   }
   return config;

@@ -37,7 +37,7 @@ class RuleCheck {
 
  private:
   std::string Path(std::string_view key) const {
-    return fmt::format("{}.{}", ResourceName(resource_), key);
+    return fmt::format("{}.{}", profile_.names->NameOf(resource_), key);
   }
   std::string Amount(double amount) const { return FormatQuantity(amount, StyleOf(resource_)); }
 
@@ -108,10 +108,10 @@ class RuleCheck {
       const std::string here = key.write(rule_, resource_);
       const std::string there = key.write(vpa.rule(resource_), resource_);
       if (here == there) continue;
-      return given_.Last({"strict", PathOf(resource_, key)}, at_)
+      return given_.Last({"strict", PathOf(profile_, resource_, key)}, at_)
           .Wrong(fmt::format("strict goes with what the VPA recommender can be told by its flags, "
                              "and {} ({}) is no such thing, allowed with strict: {}",
-                             PathOf(resource_, key), here, there));
+                             PathOf(profile_, resource_, key), here, there));
     }
     return {};
   }
@@ -143,7 +143,7 @@ Result<void> CheckStrict(const Profile& profile, const GivenKeys& given, const Y
 
 Result<void> CheckProfile(const Profile& profile, const GivenKeys& given, const YamlValue& at) {
   if (auto good = CheckStrict(profile, given, at); !good) return good;
-  for (const Resource resource : kAllResources) {
+  for (const Resource resource : profile.names->all()) {
     if (auto good = RuleCheck(profile, resource, given, at).Run(); !good) return good;
   }
   return {};

@@ -58,9 +58,11 @@ bool IsBytes(Resource resource) { return UnitName(resource) == "byte"; }
 
 /// The greatest amount that can be asked for.
 double MaxAmount(Resource resource) {
-  return IsBytes(resource) ? 0x1p40 : 1000;  // 1 TiB; cores, whole GPUs
+  if (IsCustom(resource)) return 1e15;
+  if (resource == Resource::kEphemeralStorage) return 0x1p50;  // 1 PiB
+  return IsBytes(resource) ? 0x1p40 : 1000;                    // 1 TiB; cores, whole GPUs
 }
-/// What Kubernetes counts in: bytes, thousandths of a core.
+/// What Kubernetes counts in: bytes, thousandths of a core and of what it does not know.
 double FinestAmount(Resource resource) { return IsBytes(resource) ? 1 : 0.001; }
 
 NumberRange From0(Resource resource) {
@@ -70,7 +72,10 @@ NumberRange FromFinest(Resource resource) {
   return {.low = FinestAmount(resource), .low_included = true, .high = MaxAmount(resource)};
 }
 NumberRange Above0(double high) { return {.low = 0, .low_included = false, .high = high}; }
-double MaxBucket(Resource resource) { return IsBytes(resource) ? 0x1p50 : 1e6; }
+double MaxBucket(Resource resource) {
+  if (IsCustom(resource)) return 1e18;
+  return IsBytes(resource) ? 0x1p50 : 1e6;
+}
 
 FieldReader Ceiling(std::optional<double>& out, Resource resource) {
   return [&out, resource](const YamlValue& value) -> Result<void> {
@@ -264,8 +269,8 @@ bool HasKey(Resource resource, const RuleKey& key) {
   return key.section != "kills" || is_memory;
 }
 
-std::string PathOf(Resource resource, const RuleKey& key) {
-  return fmt::format("{}.{}{}{}", ResourceName(resource), key.section,
+std::string PathOf(const Profile& profile, Resource resource, const RuleKey& key) {
+  return fmt::format("{}.{}{}{}", profile.names->NameOf(resource), key.section,
                      key.section.empty() ? "" : ".", key.name);
 }
 

@@ -37,7 +37,7 @@ std::span<const RuleKey> RuleKeys();
 /// Not every resource has every key: kills are of memory.
 bool HasKey(Resource resource, const RuleKey& key);
 /// `cpu.buckets.first`
-std::string PathOf(Resource resource, const RuleKey& key);
+std::string PathOf(const Profile& profile, Resource resource, const RuleKey& key);
 
 /// How amounts of the resource are written.
 QuantityStyle StyleOf(Resource resource);

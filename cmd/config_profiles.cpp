@@ -79,21 +79,23 @@ FieldReader ProfileSelector(std::optional<Selector>& out) {
 }
 
 /// The keys of a resource's section, or of a section in it.
-std::vector<YamlField> RuleFields(Resource resource, std::string_view section, ResourceRule& rule,
+std::vector<YamlField> RuleFields(Profile& profile, Resource resource, std::string_view section,
                                   GivenKeys& given) {
+  ResourceRule& rule = profile.rule(resource);
   std::vector<YamlField> fields;
   for (const RuleKey& key : RuleKeys()) {
     if (key.section != section || !HasKey(resource, key)) continue;
-    fields.push_back({key.name, given.Noting(PathOf(resource, key), key.read(rule, resource))});
+    fields.push_back(
+        {key.name, given.Noting(PathOf(profile, resource, key), key.read(rule, resource))});
   }
   return fields;
 }
 
-Result<void> ReadRule(const YamlValue& value, Resource resource, ResourceRule& rule,
+Result<void> ReadRule(const YamlValue& value, Profile& profile, Resource resource,
                       GivenKeys& given) {
-  std::vector<YamlField> fields = RuleFields(resource, "", rule, given);
+  std::vector<YamlField> fields = RuleFields(profile, resource, "", given);
   for (const std::string_view section : kRuleSections) {
-    std::vector<YamlField> inner = RuleFields(resource, section, rule, given);
+    std::vector<YamlField> inner = RuleFields(profile, resource, section, given);
     if (inner.empty()) continue;
     fields.push_back(
         {section, [inner = std::move(inner)](const YamlValue& map) { return map.ReadMap(inner); }});
@@ -105,10 +107,10 @@ Result<void> ReadRule(const YamlValue& value, Resource resource, ResourceRule& r
 /// of strict, which has nothing that VPA has not.
 void LetBoundsFollow(Profile& profile, const GivenKeys& given) {
   if (profile.strict) return;
-  for (const Resource resource : kAllResources) {
+  for (const Resource resource : profile.names->all()) {
     ResourceRule& rule = profile.rule(resource);
     const auto has = [&](std::string_view key) {
-      return given.Has(fmt::format("{}.{}", ResourceName(resource), key));
+      return given.Has(fmt::format("{}.{}", profile.names->NameOf(resource), key));
     };
     if (!has("lower_percentile")) {
       rule.lower_percentile = std::min(rule.lower_percentile, rule.percentile);
@@ -122,10 +124,10 @@ void LetBoundsFollow(Profile& profile, const GivenKeys& given) {
 /// Who asks for a percentile gets it, though what is inherited goes by hours; and with a basis that
 /// is no longer the hours, which need none, comes the margin of all others.
 void LetBasisFollow(const Profile& inherited, Profile& profile, const GivenKeys& given) {
-  for (const Resource resource : kAllResources) {
+  for (const Resource resource : profile.names->all()) {
     ResourceRule& rule = profile.rule(resource);
     const auto has = [&](std::string_view key) {
-      return given.Has(fmt::format("{}.{}", ResourceName(resource), key));
+      return given.Has(fmt::format("{}.{}", profile.names->NameOf(resource), key));
     };
     if (inherited.rule(resource).basis != Basis::kAdaptive) continue;
     if (has("percentile") && !has("basis")) rule.basis = Basis::kPercentile;
@@ -142,15 +144,17 @@ Result<void> ReadDraft(const YamlValue& value, std::vector<YamlField> fields, Pr
   if (const auto preset = value.Find("preset"); preset) {
     Profile chosen;
     if (auto done = ProfileKeys().front().read(chosen)(*preset); !done) return done;
+    ResourceTablePtr names = std::move(profile.names);
     profile = PresetProfile(chosen.preset);
+    profile.names = std::move(names);
   }
   const Profile inherited = profile;
   for (const ProfileKey& key : ProfileKeys()) {
     fields.push_back({key.name, given.Noting(std::string(key.name), key.read(profile))});
   }
-  for (const Resource resource : kAllResources) {
-    fields.push_back({ResourceName(resource), [&, resource](const YamlValue& section) {
-                        return ReadRule(section, resource, profile.rule(resource), given);
+  for (const Resource resource : profile.names->all()) {
+    fields.push_back({profile.names->NameOf(resource), [&, resource](const YamlValue& section) {
+                        return ReadRule(section, profile, resource, given);
                       }});
   }
   if (auto done = value.ReadMap(fields); !done) return done;
@@ -187,8 +191,8 @@ void DumpKeys(const Profile& profile, std::string_view indent, std::string& out)
                    value.empty() ? "" : " ", value);
   };
   for (const ProfileKey& key : ProfileKeys()) line("", key.name, key.write(profile));
-  for (const Resource resource : kAllResources) {
-    line("", ResourceName(resource), "");
+  for (const Resource resource : profile.names->all()) {
+    line("", profile.names->NameOf(resource), "");
     std::string_view section;
     for (const RuleKey& key : RuleKeys()) {
       if (!HasKey(resource, key)) continue;
@@ -201,8 +205,9 @@ void DumpKeys(const Profile& profile, std::string_view indent, std::string& out)
 
 }  // namespace
 
-Result<ProfileDraft> ReadEstimation(const YamlValue& section) {
+Result<ProfileDraft> ReadEstimation(const YamlValue& section, ResourceTablePtr resources) {
   ProfileDraft draft{.profile = PresetProfile(Preset::kTidemark), .keys = {}};
+  draft.profile.names = std::move(resources);
   if (auto done = ReadDraft(section, {}, draft); !done) return tl::unexpected(done.error());
   return draft;
 }

@@ -22,8 +22,8 @@ struct ProfileDraft {
   std::vector<std::string> keys;
 };
 
-/// `estimation:`.
-Result<ProfileDraft> ReadEstimation(const YamlValue& section);
+/// `estimation:`. `resources`: those in force, which have sections.
+Result<ProfileDraft> ReadEstimation(const YamlValue& section, ResourceTablePtr resources);
 
 /// `profiles:`; `defaults` is what comes of `estimation:`.
 Result<std::vector<ProfileDraft>> ReadProfiles(const YamlValue& list, const Profile& defaults);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cmd/config_fields.h"
+#include "cmd/config_profile_keys.h"
 #include "cmd/text.h"
 
 namespace tidemark::cmd {
@@ -50,7 +51,8 @@ bool IsUsage(Role role) { return role == Role::kUsageCounter || role == Role::kU
 struct Given {
   std::optional<std::string> metric;
   std::optional<Role> role;
-  std::optional<Resource> resource;
+  std::optional<YamlValue> resource;
+  std::optional<std::string> unit;
   std::optional<Selector> selector;
   std::optional<std::string> cluster, name_space, pod, container, workload;
   std::optional<std::string> workload_type;
@@ -113,12 +115,102 @@ Result<Role> RoleNamed(const YamlValue& value, const std::string& text) {
   return NoSuch(value, "role", text, Split(names));
 }
 
-Result<Resource> ResourceNamed(const YamlValue& value, const std::string& text) {
-  if (const auto resource = ParseResource(text)) return *resource;
+/// A lower-case word that can be a label's value and a key.
+bool IsWord(std::string_view text, bool digits) {
+  return !text.empty() && text.size() <= kMaxTypeBytes && text[0] >= 'a' && text[0] <= 'z' &&
+         std::all_of(text.begin(), text.end(), [digits](char c) {
+           return (c >= 'a' && c <= 'z') || c == '_' || (digits && IsDigit(c));
+         });
+}
+
+Result<std::string> UnitNamed(const YamlValue& value, std::string text) {
+  if (IsWord(text, false)) return text;
+  return value.Wrong(
+      fmt::format("{} is not a unit, allowed: 1 to {} lower-case letters and _, a letter first, as "
+                  "in byte_per_second",
+                  Shown(text, text.empty()), kMaxTypeBytes));
+}
+
+/// The resources that the list names itself, as they come.
+class OwnResources {
+ public:
+  /// The resource of a source; its name may be that of one built in.
+  Result<Resource> Of(const YamlValue& item, const Given& given);
+  ResourceTable Table() const {
+    std::vector<CustomResource> resources;
+    for (const Own& one : own_) resources.push_back(one.resource);
+    return ResourceTable(std::move(resources));
+  }
+
+ private:
+  struct Own {
+    CustomResource resource;
+    Role role;
+    int line;
+  };
+  Result<Resource> Again(const YamlValue& item, const Given& given, size_t place) const;
+  Result<Resource> New(const YamlValue& item, const Given& given, std::string name);
+
+  std::vector<Own> own_;
+};
+
+Result<Resource> OwnResources::Of(const YamlValue& item, const Given& given) {
+  auto name = given.resource->ReadText();
+  if (!name) return tl::unexpected(name.error());
+  if (const auto built_in = ParseResource(*name)) {
+    if (!given.unit) return *built_in;
+    return item.WrongKey("unit", fmt::format("it has no meaning with the resource {}, of which the "
+                                             "unit is {}, allowed: with a resource of your own",
+                                             *name, UnitName(*built_in)));
+  }
+  for (size_t i = 0; i < own_.size(); ++i) {
+    if (own_[i].resource.name == *name) return Again(item, given, i);
+  }
+  if (given.unit) return New(item, given, *std::move(name));
   std::vector<std::string_view> names;
-  names.reserve(kAllResources.size());
-  for (const Resource resource : kAllResources) names.push_back(ResourceName(resource));
-  return NoSuch(value, "resource", text, names);
+  for (const Resource resource : kBuiltInResources) names.push_back(ResourceName(resource));
+  for (const Own& one : own_) names.push_back(one.resource.name);
+  auto error = NoSuch(*given.resource, "resource", *name, names);
+  error.value().message += ", or a name of your own beside its unit";
+  return error;
+}
+
+/// Its minutes would be sums of levels and of increases.
+Result<Resource> OwnResources::Again(const YamlValue& item, const Given& given,
+                                     size_t place) const {
+  const Own& own = own_[place];
+  if (given.unit && *given.unit != own.resource.unit) {
+    return item.WrongKey("unit", fmt::format("{} is in {} by line {}, allowed: one unit",
+                                             own.resource.name, own.resource.unit, own.line));
+  }
+  if (*given.role != own.role) {
+    return item.WrongKey("role",
+                         fmt::format("{} is a {} by line {}, allowed: one role", own.resource.name,
+                                     workloads::ToString(own.role), own.line));
+  }
+  return static_cast<Resource>(kBuiltInResourceCount + place);
+}
+
+Result<Resource> OwnResources::New(const YamlValue& item, const Given& given, std::string name) {
+  if (!IsWord(name, true)) {
+    return given.resource->Wrong(
+        fmt::format("{} is not a name for a resource, allowed: 1 to {} lower-case letters, digits "
+                    "and _, a letter first, as in network_receive",
+                    Shown(name, name.empty()), kMaxTypeBytes));
+  }
+  const auto keys = ProfileKeys();
+  const bool is_key = std::any_of(keys.begin(), keys.end(),
+                                  [&](const ProfileKey& key) { return key.name == name; });
+  if (is_key || name == "name" || name == "selector" || name == "resources" || name == "unknown") {
+    return given.resource->Wrong(
+        fmt::format("{} has a meaning of its own in profiles, allowed: another name", name));
+  }
+  if (own_.size() >= kMaxCustomResources) {
+    return given.resource->Wrong(fmt::format("{} is one resource too many, allowed: {} of your own",
+                                             name, kMaxCustomResources));
+  }
+  own_.push_back({{std::move(name), *given.unit}, *given.role, item.line()});
+  return static_cast<Resource>(kBuiltInResourceCount + own_.size() - 1);
 }
 
 Result<std::string> WorkloadType(const YamlValue& value, std::string text) {
@@ -174,8 +266,9 @@ IdentityLabels DefaultLabels(const Given& given) {
 
 /// Role none takes a metric away: nothing else has a meaning beside it.
 Result<void> CheckNothingElse(const YamlValue& item, const Given& given) {
-  const std::array<std::pair<std::string_view, bool>, 10> keys = {
+  const std::array<std::pair<std::string_view, bool>, 11> keys = {
       {{"resource", given.resource.has_value()},
+       {"unit", given.unit.has_value()},
        {"selector", given.selector.has_value()},
        {"labels.cluster", given.cluster.has_value()},
        {"labels.namespace", given.name_space.has_value()},
@@ -199,11 +292,13 @@ Result<void> CheckTogether(const YamlValue& item, const Given& given, const Sour
     if (!given.resource) {
       return item.WrongKey(
           "resource",
-          fmt::format("the key is missing, allowed with the role {}: one of cpu, memory, "
-                      "gpu_utilization, gpu_memory",
-                      workloads::ToString(source.role)));
+          fmt::format("the key is missing, allowed with the role {}: one of {}, or a name of your "
+                      "own beside its unit",
+                      workloads::ToString(source.role), ResourceTable().Names()));
     }
-    const bool by_pod = !source.labels.pod.empty() && !source.labels.container.empty();
+    // Some of what pods use has no container: their network.
+    const bool by_pod = !source.labels.pod.empty() &&
+                        (!source.labels.container.empty() || IsCustom(source.resource));
     if (!by_pod && source.labels.workload.empty()) {
       return item.WrongKey(
           "labels", "nothing says whose usage it is, allowed: pod and container, or workload");
@@ -219,6 +314,10 @@ Result<void> CheckTogether(const YamlValue& item, const Given& given, const Sour
     if (given.resource) {
       return item.WrongKey("resource", fmt::format("it has no meaning with the role {}, {}",
                                                    workloads::ToString(source.role), kUsageOnly));
+    }
+    if (given.unit) {
+      return item.WrongKey("unit", fmt::format("it has no meaning with the role {}, {}",
+                                               workloads::ToString(source.role), kUsageOnly));
     }
     if (given.part_labels) {
       return item.WrongKey("part_labels",
@@ -244,13 +343,21 @@ Result<void> CheckTogether(const YamlValue& item, const Given& given, const Sour
   return {};
 }
 
-Result<Source> ReadSource(const YamlValue& item) {
+Result<Source> ReadSource(const YamlValue& item, OwnResources& own) {
   Given given;
   double scale = 1;
   const FieldReader read_scale = Number(scale, kScaleRange);
   const auto done = item.ReadMap({{"metric", Parsed(given.metric, MetricName)},
                                   {"role", Parsed(given.role, RoleNamed)},
-                                  {"resource", Parsed(given.resource, ResourceNamed)},
+                                  {"resource",
+                                   [&given](const YamlValue& value) -> Result<void> {
+                                     if (auto text = value.ReadText(); !text) {
+                                       return tl::unexpected(text.error());
+                                     }
+                                     given.resource = value;
+                                     return {};
+                                   }},
+                                  {"unit", Parsed(given.unit, UnitNamed)},
                                   {"selector", Parsed(given.selector, SelectorOf)},
                                   {"labels", Labels(given)},
                                   {"workload_type", Parsed(given.workload_type, WorkloadType)},
@@ -273,7 +380,11 @@ Result<Source> ReadSource(const YamlValue& item) {
     if (auto alone = CheckNothingElse(item, given); !alone) return tl::unexpected(alone.error());
     return source;
   }
-  source.resource = given.resource.value_or(source.resource);
+  if (IsUsage(source.role) && given.resource) {
+    auto resource = own.Of(item, given);
+    if (!resource) return tl::unexpected(resource.error());
+    source.resource = *resource;
+  }
   source.selector = given.selector.value_or(source.selector);
   source.labels = DefaultLabels(given);
   source.labels.cluster = given.cluster.value_or(source.labels.cluster);
@@ -290,13 +401,14 @@ Result<Source> ReadSource(const YamlValue& item) {
 
 }  // namespace
 
-Result<std::vector<Source>> ReadSources(const YamlValue& list) {
+Result<SourceList> ReadSources(const YamlValue& list) {
   auto items = list.ReadList(kMaxSources);
   if (!items) return tl::unexpected(items.error());
   std::vector<Source> sources;
+  OwnResources own;
   std::map<std::pair<std::string, std::string>, int> seen;  // metric and selector → line
   for (const YamlValue& item : *items) {
-    auto source = ReadSource(item);
+    auto source = ReadSource(item, own);
     if (!source) return tl::unexpected(source.error());
     const auto [first, is_new] =
         seen.emplace(std::pair(source->metric, source->selector.text()), item.line());
@@ -307,10 +419,10 @@ Result<std::vector<Source>> ReadSources(const YamlValue& list) {
     }
     sources.push_back(std::move(*source));
   }
-  return sources;
+  return SourceList{std::move(sources), own.Table()};
 }
 
-std::string DumpSources(const std::vector<Source>& sources) {
+std::string DumpSources(const std::vector<Source>& sources, const ResourceTable& resources) {
   if (sources.empty()) return "sources: []\n";
   std::string out = "sources:\n";
   const auto line = [&out](std::string_view key, std::string_view value) {
@@ -320,7 +432,10 @@ std::string DumpSources(const std::vector<Source>& sources) {
     line("  - metric", YamlQuoted(source.metric));
     line("    role", workloads::ToString(source.role));
     if (source.role == Role::kNone) continue;
-    if (IsUsage(source.role)) line("    resource", ResourceName(source.resource));
+    if (IsUsage(source.role)) line("    resource", resources.NameOf(source.resource));
+    if (IsUsage(source.role) && IsCustom(source.resource)) {
+      line("    unit", resources.UnitOf(source.resource));
+    }
     line("    selector", YamlQuoted(source.selector.text()));
     out.append("    labels:\n");
     line("      cluster", YamlQuoted(source.labels.cluster));

@@ -112,7 +112,7 @@ class Origins {
   }
 
   std::string Of(Resource resource, const RuleKey& key) const {
-    const std::string path = PathOf(resource, key);
+    const std::string path = PathOf(applied_, resource, key);
     const bool own = own_ != nullptr ? Has(*own_, path) : Estimated(path);
     // Bounds that do not stand in the file follow the percentile.
     if (!own && key.name.ends_with("_percentile")) {
@@ -175,8 +175,8 @@ void AppendRules(const Profile& profile, const Origins& origins, std::string& ou
     fmt::format_to(std::back_inserter(out), "{}: {} ({})\n", key.name, key.write(profile),
                    origins.Of(std::string(key.name)));
   }
-  for (const Resource resource : kAllResources) {
-    fmt::format_to(std::back_inserter(out), "\n{}: {}\n", ResourceName(resource),
+  for (const Resource resource : profile.names->all()) {
+    fmt::format_to(std::back_inserter(out), "\n{}: {}\n", profile.names->NameOf(resource),
                    RuleInWords(profile, resource));
     for (const RuleKey& key : RuleKeys()) {
       if (!HasKey(resource, key)) continue;

@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "engine/workload_class.h"
+
 namespace tidemark::engine {
 namespace {
 
@@ -287,7 +289,7 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
   inputs.resource = resource;
   inputs.original_request = container.original_request.Get(resource);
   // VPA's minimum is shared by every name it still remembers (kubernetes/autoscaler #6744).
-  inputs.containers = profile.strict ? workload.containers.size() : workload.containers_in_pod;
+  inputs.containers = profile.strict ? workload.containers_known : workload.containers_in_pod;
   if (Read(view, container, resource, out.reading)) inputs.usage = &out.reading;
   UsageTrack::Reading cpu;
   if (Read(view, container, Resource::kCpu, cpu)) inputs.cpu_minutes = cpu.minutes;
@@ -364,8 +366,9 @@ std::vector<WorkloadAdvice> Advisor::Advise(const NamespaceBlock* before) {
     advice.replicas = view.replicas;
     advice.last_sample_ms = view.last_sample_ms;
     advice.containers_in_pod = static_cast<uint32_t>(view.containers_in_pod);
-    advice.containers_known = static_cast<uint32_t>(view.containers.size());
+    advice.containers_known = static_cast<uint32_t>(view.containers_known);
     advice.containers.reserve(view.containers.size());
+    PodNeeds needs;
     const bool same_pod = last != nullptr && last->containers_in_pod == advice.containers_in_pod &&
                           last->containers_known == advice.containers_known;
     for (size_t c = 0; c < view.containers.size(); ++c) {
@@ -377,14 +380,16 @@ std::vector<WorkloadAdvice> Advisor::Advise(const NamespaceBlock* before) {
       for (const Resource resource : history_.profiles()->resources().all()) {
         if (!HasAnything(container, resource)) continue;
         const ResourceAdvice* const old = FindResource(said, resource);
-        const bool stands =
-            old != nullptr && same_pod && !changes[v][c] && old->kills == 0 &&
-            old->original_request == container.original_request.Get(resource);
+        const bool stands = old != nullptr && same_pod && !changes[v][c] && old->kills == 0 &&
+                            old->original_request == container.original_request.Get(resource);
         shown.resources.push_back(stands ? *old : AdviseOne(v, container, resource));
         SetPresent(container, view, shown.resources.back());
       }
+      if (container.in_pod) needs.Add(shown);
       if (!shown.resources.empty()) advice.containers.push_back(std::move(shown));
     }
+    advice.workload_class =
+        needs.Class(last == nullptr ? WorkloadClass::kUnknown : last->workload_class);
     if (!advice.containers.empty()) all.push_back(std::move(advice));
   }
   return all;

@@ -24,9 +24,9 @@ void WriteHighWater(const std::vector<HighWaterMark>& marks, JsonWriter& json) {
 
 }  // namespace
 
-void WriteAdvice(const ResourceAdvice& advice, JsonWriter& json) {
-  json.Member("resource", ResourceName(advice.resource));
-  json.Member("unit", UnitName(advice.resource));
+void WriteAdvice(const ResourceAdvice& advice, const ResourceTable& names, JsonWriter& json) {
+  json.Member("resource", names.NameOf(advice.resource));
+  json.Member("unit", names.UnitOf(advice.resource));
   WriteIfKnown("current_request", advice.current_request, json);
   WriteIfKnown("current_limit", advice.current_limit, json);
   WriteIfKnown("original_request", advice.original_request, json);

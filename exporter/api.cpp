@@ -17,17 +17,21 @@ namespace tidemark::exporter {
 namespace {
 
 void WriteItem(const ItemPosition& item, const WorkloadAdvice& workload, const Profile* profile,
-               const ResourceAdvice& advice, const Prices& prices, JsonWriter& json) {
+               const ResourceAdvice& advice, const ResourceTable& names, const Prices& prices,
+               JsonWriter& json) {
   json.BeginObject();
   WriteUnlessEmpty("cluster", item.cluster, json);
   json.Member("namespace", item.name_space);
   json.Member("workload_type", item.workload_type);
   json.Member("workload", item.workload);
   WriteUnlessEmpty("container", item.container, json);
-  WriteAdvice(advice, json);
+  WriteAdvice(advice, names, json);
   WriteIfKnown("savings_per_month", MonthlySavings(prices, advice), json);
   WriteIfKnown("workload_savings_per_month", MonthlySavings(prices, workload), json);
   json.Key("replicas"), json.Number(workload.replicas);
+  if (workload.workload_class != WorkloadClass::kUnknown) {
+    json.Member("class", ToString(workload.workload_class));
+  }
   if (workload.last_sample_ms != 0) WriteTime("last_sample", workload.last_sample_ms, json);
   if (profile != nullptr) {
     json.Member("profile", profile->name);
@@ -55,7 +59,7 @@ bool VisitBlock(const NamespaceBlock& block, const F& visit) {
 /// Writes one page of items as an array; the token of the next page when there is one.
 std::optional<std::string> WritePage(const Snapshot& snapshot, const RecommendationQuery& query,
                                      const Prices& prices, JsonWriter& json) {
-  const std::optional<ItemPosition> after = query.After();
+  const std::optional<ItemPosition> after = query.After(*snapshot.resources);
   std::optional<ItemPosition> last;
   std::optional<std::string> next;
   size_t written = 0;
@@ -65,10 +69,10 @@ std::optional<std::string> WritePage(const Snapshot& snapshot, const Recommendat
                          const Profile* profile, const ResourceAdvice& advice) {
     if ((after && item <= *after) || !query.Matches(item)) return true;
     if (written == query.limit) {
-      next = EncodePageToken(*last);
+      next = EncodePageToken(*last, *snapshot.resources);
       return false;
     }
-    WriteItem(item, workload, profile, advice, prices, json);
+    WriteItem(item, workload, profile, advice, *snapshot.resources, prices, json);
     last = item;
     ++written;
     return true;
@@ -182,7 +186,7 @@ HttpResponse ErrorAnswer(const Error& error) {
 
 HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const Prices& prices,
                                    const HttpRequest& request) {
-  const Result<RecommendationQuery> query = ParseRecommendationQuery(request);
+  const Result<RecommendationQuery> query = ParseRecommendationQuery(request, *snapshot.resources);
   if (!query) return ErrorAnswer(query.error());
   return SuccessAnswer([&](JsonWriter& json) {
     json.BeginObject();

@@ -73,10 +73,17 @@ constexpr FamilyHeader kHighWaterMark = {
     "in the label risk.",
     MetricType::kGauge, ""};
 constexpr size_t kHighWaterFamily = kProfileFamily + 1;
+constexpr FamilyHeader kClassInfo = {"tidemark_workload_profile_info",
+                                     "Always 1; the label class says what a workload's pods live "
+                                     "on most: compute, memory, balanced, "
+                                     "or idle where they hardly use any CPU.",
+                                     MetricType::kGauge, ""};
+constexpr size_t kClassFamily = kHighWaterFamily + 1;
 
 class Renderer {
  public:
   BlockText Render(const NamespaceBlock& block) {
+    names_ = block.profiles ? &block.profiles->resources() : &built_in_;
     for (const WorkloadAdvice& workload : block.workloads) AddWorkload(workload);
     return builder_.Take();
   }
@@ -89,6 +96,11 @@ class Renderer {
     AppendNextLabel("workload_type", workload.id.workload_type, labels_);
     AppendNextLabel("workload", workload.id.workload, labels_);
     const size_t workload_end = labels_.size();
+    if (workload.workload_class != WorkloadClass::kUnknown) {
+      AppendNextLabel("class", ToString(workload.workload_class), labels_);
+      labels_ += "} ";
+      builder_.Add(kClassFamily, kClassInfo.name, labels_, 1);
+    }
     for (const ContainerAdvice& container : workload.containers) {
       labels_.resize(workload_end);
       if (!container.container.empty()) AppendNextLabel("container", container.container, labels_);
@@ -103,8 +115,8 @@ class Renderer {
   }
 
   void AddResource(const ResourceAdvice& advice) {
-    AppendNextLabel("resource", ResourceName(advice.resource), labels_);
-    AppendNextLabel("unit", UnitName(advice.resource), labels_);
+    AppendNextLabel("resource", names_->NameOf(advice.resource), labels_);
+    AppendNextLabel("unit", names_->UnitOf(advice.resource), labels_);
     const size_t resource_end = labels_.size();
     for (const HighWaterMark& mark : advice.high_water) {
       AppendNextLabel("risk", fmt::format("{}", mark.risk), labels_);  // 0.0001, not 1e-04
@@ -127,7 +139,9 @@ class Renderer {
     builder_.Add(kProfileFamily, kProfileInfo.name, labels_, 1);
   }
 
-  BlockTextBuilder builder_{kHighWaterFamily + 1};
+  BlockTextBuilder builder_{kClassFamily + 1};
+  const ResourceTable built_in_;
+  const ResourceTable* names_ = &built_in_;
   std::string labels_;
 };
 
@@ -144,6 +158,7 @@ void RecommendationMetrics::Append(const Snapshot& snapshot, ExpositionWriter& w
   }
   WriteFamily(kProfileInfo, kProfileFamily, texts, writer);
   WriteFamily(kHighWaterMark, kHighWaterFamily, texts, writer);
+  WriteFamily(kClassInfo, kClassFamily, texts, writer);
 }
 
 }  // namespace tidemark::exporter

@@ -35,7 +35,7 @@ std::optional<std::string> FromHex(std::string_view text) {
 }
 
 /// The views point into `bytes`.
-std::optional<ItemPosition> DecodePosition(std::string_view bytes) {
+std::optional<ItemPosition> DecodePosition(std::string_view bytes, const ResourceTable& resources) {
   std::vector<LabelView> labels;
   if (!DecodeLabels(bytes, labels)) return std::nullopt;
   ItemPosition position;
@@ -52,7 +52,7 @@ std::optional<ItemPosition> DecodePosition(std::string_view bytes) {
     } else if (label.name == "container") {
       position.container = label.value;
     } else if (label.name == "resource") {
-      const std::optional<Resource> resource = ParseResource(label.value);
+      const std::optional<Resource> resource = resources.Parse(label.value);
       if (!resource) return std::nullopt;
       position.resource = *resource;
       has_resource = true;
@@ -62,15 +62,6 @@ std::optional<ItemPosition> DecodePosition(std::string_view bytes) {
   }
   if (!has_resource) return std::nullopt;
   return position;
-}
-
-std::string ResourceNames() {
-  std::string names;
-  for (const Resource resource : kAllResources) {
-    if (!names.empty()) names += ", ";
-    names += ResourceName(resource);
-  }
-  return names;
 }
 
 Result<void> SetText(std::string_view name, std::string_view value, bool may_be_empty,
@@ -83,11 +74,12 @@ Result<void> SetText(std::string_view name, std::string_view value, bool may_be_
   return {};
 }
 
-Result<void> SetResource(std::string_view value, std::optional<Resource>& out) {
-  out = ParseResource(value);
+Result<void> SetResource(std::string_view value, const ResourceTable& resources,
+                         std::optional<Resource>& out) {
+  out = resources.Parse(value);
   if (out) return {};
   return Fail(ErrorCode::kInvalidArgument, "parameter \"resource\": \"" + Shown(value) +
-                                               "\" is unknown; allowed are " + ResourceNames());
+                                               "\" is unknown; allowed are " + resources.Names());
 }
 
 Result<void> SetLimit(std::string_view value, size_t& out) {
@@ -104,9 +96,10 @@ Result<void> SetLimit(std::string_view value, size_t& out) {
   return {};
 }
 
-Result<void> SetToken(std::string_view value, RecommendationQuery& query) {
+Result<void> SetToken(std::string_view value, const ResourceTable& resources,
+                      RecommendationQuery& query) {
   std::optional<std::string> bytes = FromHex(value);
-  if (!bytes || !DecodePosition(*bytes)) {
+  if (!bytes || !DecodePosition(*bytes, resources)) {
     return Fail(ErrorCode::kInvalidArgument,
                 "parameter \"page_token\": \"" + Shown(value) +
                     "\" is not one of ours; give the \"next\" of an earlier answer");
@@ -122,7 +115,7 @@ bool Is(const std::optional<std::string>& filter, std::string_view value) {
 
 }  // namespace
 
-std::string EncodePageToken(const ItemPosition& position) {
+std::string EncodePageToken(const ItemPosition& position, const ResourceTable& resources) {
   std::string bytes;
   const auto add = [&](std::string_view name, std::string_view value) {
     if (!value.empty()) AppendLabelBytes({name, value}, bytes);
@@ -131,7 +124,7 @@ std::string EncodePageToken(const ItemPosition& position) {
   add("cluster", position.cluster);
   add("container", position.container);
   add("namespace", position.name_space);
-  add("resource", ResourceName(position.resource));
+  add("resource", resources.NameOf(position.resource));
   add("workload", position.workload);
   add("workload_type", position.workload_type);
   std::string token;
@@ -143,9 +136,9 @@ std::string EncodePageToken(const ItemPosition& position) {
   return token;
 }
 
-std::optional<ItemPosition> RecommendationQuery::After() const {
+std::optional<ItemPosition> RecommendationQuery::After(const ResourceTable& resources) const {
   if (!has_token) return std::nullopt;
-  return DecodePosition(token_bytes);
+  return DecodePosition(token_bytes, resources);
 }
 
 bool RecommendationQuery::Matches(const ItemPosition& item) const {
@@ -175,7 +168,8 @@ Result<void> CheckParameters(const HttpRequest& request,
   return {};
 }
 
-Result<RecommendationQuery> ParseRecommendationQuery(const HttpRequest& request) {
+Result<RecommendationQuery> ParseRecommendationQuery(const HttpRequest& request,
+                                                     const ResourceTable& resources) {
   const Result<void> known =
       CheckParameters(request, {"cluster", "namespace", "workload_type", "workload", "container",
                                 "resource", "limit", "page_token"});
@@ -188,9 +182,9 @@ Result<RecommendationQuery> ParseRecommendationQuery(const HttpRequest& request)
     if (name == "workload_type") set = SetText(name, value, false, query.workload_type);
     if (name == "workload") set = SetText(name, value, false, query.workload);
     if (name == "container") set = SetText(name, value, true, query.container);
-    if (name == "resource") set = SetResource(value, query.resource);
+    if (name == "resource") set = SetResource(value, resources, query.resource);
     if (name == "limit") set = SetLimit(value, query.limit);
-    if (name == "page_token") set = SetToken(value, query);
+    if (name == "page_token") set = SetToken(value, resources, query);
     if (!set) return tl::unexpected<Error>(set.error());
   }
   return query;

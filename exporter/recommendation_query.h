@@ -15,6 +15,7 @@
 
 #include "model/http.h"
 #include "model/resource.h"
+#include "model/resource_table.h"
 #include "model/result.h"
 
 namespace tidemark::exporter {
@@ -40,7 +41,8 @@ struct ItemPosition {
   }
 };
 
-std::string EncodePageToken(const ItemPosition& position);
+/// `resources`: those in force.
+std::string EncodePageToken(const ItemPosition& position, const ResourceTable& resources = {});
 
 struct RecommendationQuery {
   static constexpr size_t kDefaultLimit = 1000;
@@ -62,13 +64,14 @@ struct RecommendationQuery {
 
   /// The position after which to begin; absent at the beginning. Valid as long as the query is not
   /// changed or moved.
-  std::optional<ItemPosition> After() const;
+  std::optional<ItemPosition> After(const ResourceTable& resources = {}) const;
   bool Matches(const ItemPosition& item) const;
 };
 
 /// kInvalidArgument with the parameter's name and what is allowed when one is unknown, malformed or
-/// given twice.
-Result<RecommendationQuery> ParseRecommendationQuery(const HttpRequest& request);
+/// given twice. `resources`: those in force.
+Result<RecommendationQuery> ParseRecommendationQuery(const HttpRequest& request,
+                                                     const ResourceTable& resources = {});
 
 /// kInvalidArgument unless every parameter is one of `allowed` and none is given twice.
 Result<void> CheckParameters(const HttpRequest& request,

@@ -106,7 +106,7 @@ void WriteCorrection(const Profile& profile, const ResourceAdvice& advice, JsonW
 
 void WriteResource(const Profile& profile, const ResourceExplanation& resource, JsonWriter& json) {
   json.BeginObject();
-  WriteAdvice(resource.advice, json);
+  WriteAdvice(resource.advice, *profile.names, json);
   json.Key("marks");
   WriteMarks(resource.advice, json);
   json.Member("reason", AdviceText(profile, resource.advice));
@@ -146,13 +146,25 @@ void WriteProfile(const ContainerExplanation& container, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteWorkload(const WorkloadExplanation& workload, JsonWriter& json) {
+/// As the Snapshot has it: the same answer everywhere.
+WorkloadClass ClassOf(const Snapshot& snapshot, const WorkloadId& id) {
+  for (const auto& block : snapshot.blocks) {
+    if (block->cluster != id.cluster || block->name_space != id.name_space) continue;
+    const auto found = std::ranges::find(block->workloads, id, &WorkloadAdvice::id);
+    if (found != block->workloads.end()) return found->workload_class;
+  }
+  return WorkloadClass::kUnknown;
+}
+
+void WriteWorkload(const WorkloadExplanation& workload, WorkloadClass workload_class,
+                   JsonWriter& json) {
   json.BeginObject();
   WriteUnlessEmpty("cluster", workload.id.cluster, json);
   json.Member("namespace", workload.id.name_space);
   json.Member("workload_type", workload.id.workload_type);
   json.Member("workload", workload.id.workload);
   WriteNumber("replicas", workload.replicas, json);
+  if (workload_class != WorkloadClass::kUnknown) json.Member("class", ToString(workload_class));
   if (workload.event_time_ms != 0) WriteTime("event_time", workload.event_time_ms, json);
   json.Key("containers");
   json.BeginArray();
@@ -227,7 +239,8 @@ HttpResponse WorkloadAnswer(const Snapshot& snapshot, const StateReader& state,
     json.Key("generation"), json.Unsigned(snapshot.generation);
     json.Key("workloads");
     json.BeginArray();
-    for (const WorkloadExplanation& workload : *found) WriteWorkload(workload, json);
+    for (const WorkloadExplanation& workload : *found)
+      WriteWorkload(workload, ClassOf(snapshot, workload.id), json);
     json.EndArray();
     json.EndObject();
   });

@@ -43,7 +43,11 @@ void MakeTidemark(Profile& profile) {
     rule.basis = Basis::kAdaptive;
     rule.margin_ratio = 0;
     // VPA's first bucket makes every tiny container one of 10 millicores or 10 MB.
-    rule.buckets.first = CountsPeaks(resource) ? kMiB : 0.001;
+    if (resource == Resource::kMemory || resource == Resource::kGpuMemory) {
+      rule.buckets.first = kMiB;
+    } else if (!CountsPeaks(resource)) {
+      rule.buckets.first = 0.001;
+    }
     rule.peak_per_run = true;
   }
   ResourceRule& cpu = profile.rule(Resource::kCpu);

@@ -45,6 +45,7 @@ struct WorkloadView {
   double replicas = 0;  ///< of the spec where known, else the pods that live
   int64_t last_sample_ms = 0;
   size_t containers_in_pod = 1;           ///< of the newest pod; at least 1
+  size_t containers_known = 1;            ///< of all that any pod ever had; at least 1
   std::vector<ContainerView> containers;  ///< sorted by name; without kPodSum
   std::optional<uint32_t> pod_sum;        ///< ShardContext::containers of kPodSum
   /// Of the newest pod, for selectors (ProfileSubject::pod_labels).

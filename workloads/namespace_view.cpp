@@ -32,11 +32,15 @@ bool LivesIn(const Pod& pod, const PodContainer& container, int64_t as_of_ms) {
   return container.LastSeenMs() >= std::min(as_of_ms, pod.last_ms) - kMaxGapMs;
 }
 
+/// What a pod uses as a whole (its network) stands under no name, as does a process: not one of the
+/// containers that share anything.
+bool IsContainer(std::string_view name) { return !name.empty() && name != kPodSum; }
+
 /// At least 1.
 size_t LiveContainers(const Pod& pod, int64_t as_of_ms) {
   size_t live = 0;
   for (const auto& [name, container] : pod.containers) {
-    if (name != kPodSum && LivesIn(pod, container, as_of_ms)) ++live;
+    if (IsContainer(name) && LivesIn(pod, container, as_of_ms)) ++live;
   }
   return std::max<size_t>(1, live);
 }
@@ -133,6 +137,7 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
   if (pods != nullptr) {
     view.containers_in_pod = LiveContainers(*pods->pods.front(), as_of_ms);
   }
+  view.containers_known = 0;
   for (const auto& [name, container] : workload.containers) {
     if (name == kPodSum) {
       view.pod_sum = container.index;
@@ -168,8 +173,10 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
       }
       if (told) break;
     }
-    view.containers.push_back(shown);
+    if (IsContainer(name)) ++view.containers_known;
+    view.containers.push_back(std::move(shown));
   }
+  view.containers_known = std::max<size_t>(1, view.containers_known);
   return view;
 }
 
@@ -183,8 +190,13 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
   std::map<Resource, int64_t> requests;
   for (const Needed& needed : kNeeded) requests[needed.resource] = kNever;
   std::map<std::pair<std::string, Resource>, int64_t> usage;
+  const bool has_containers =
+      std::ranges::any_of(workload.containers, [](const auto& c) { return IsContainer(c.first); });
+  const auto counts = [has_containers](std::string_view name) {
+    return has_containers ? IsContainer(name) : name != kPodSum;
+  };
   for (const auto& [name, container] : workload.containers) {
-    if (name == kPodSum) continue;
+    if (!counts(name)) continue;
     for (const Needed& needed : kNeeded) usage[{name, needed.resource}] = kNever;
     const bool known = container.last_usage_ms != kNever || container.last_kill_ms != kNever;
     if (known && !workload.hidden) status.has_recommendation = true;
@@ -193,7 +205,7 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
     if (pod->workload != &workload) continue;
     if (status.pods.size() < kMaxPodsShown) status.pods.push_back(StatusOf(*pod));
     for (const auto& [container_name, container] : pod->containers) {
-      if (container_name == kPodSum) continue;
+      if (!counts(container_name)) continue;
       for (const Needed& needed : kNeeded) {
         if (const auto& seen = container.usage.Get(needed.resource)) {
           int64_t& last = usage[{container_name, needed.resource}];
@@ -227,8 +239,7 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
   }
   if (workload.id.workload_type != "process") {
     for (const Needed& needed : kNeeded) {
-      add(std::string(ResourceName(needed.resource)) + " request",
-          requests[needed.resource],
+      add(std::string(ResourceName(needed.resource)) + " request", requests[needed.resource],
           "not needed for a recommendation, only to compare: kube_pod_container_resource_requests");
     }
   }

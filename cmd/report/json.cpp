@@ -20,16 +20,16 @@ void WriteTexts(std::string_view key, const std::vector<std::string>& texts, Jso
   json.EndArray();
 }
 
-void WriteCell(const Cell& cell, JsonWriter& json) {
+void WriteCell(const Cell& cell, const ResourceTable& resources, JsonWriter& json) {
   json.BeginObject();
-  exporter::WriteAdvice(cell.advice, json);
+  exporter::WriteAdvice(cell.advice, resources, json);
   json.Member("request", ToString(cell.fit));
   exporter::WriteIfKnown("savings_per_month", cell.savings_per_month, json);
   exporter::WriteUnlessEmpty("reason", cell.reason, json);
   json.EndObject();
 }
 
-void WriteRow(const Row& row, JsonWriter& json) {
+void WriteRow(const Row& row, const ResourceTable& resources, JsonWriter& json) {
   json.BeginObject();
   exporter::WriteUnlessEmpty("cluster", row.id.cluster, json);
   json.Member("namespace", row.id.name_space);
@@ -51,7 +51,7 @@ void WriteRow(const Row& row, JsonWriter& json) {
   }
   json.Key("resources");
   json.BeginArray();
-  for (const Cell& cell : row.cells) WriteCell(cell, json);
+  for (const Cell& cell : row.cells) WriteCell(cell, resources, json);
   json.EndArray();
   json.EndObject();
 }
@@ -97,7 +97,7 @@ std::string WriteJson(const Report& report) {
   json.Key("workloads_without_pods"), json.Unsigned(report.workloads_left_out);
   json.Key("rows");
   json.BeginArray();
-  for (const Row& row : report.rows) WriteRow(row, json);
+  for (const Row& row : report.rows) WriteRow(row, *report.resources, json);
   json.EndArray();
   json.Key("namespaces");
   json.BeginArray();

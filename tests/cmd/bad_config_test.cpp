@@ -269,8 +269,8 @@ const BadConfig kBadConfigs[] = {
     {"sources:\n  - role: request\n",
      "2: sources[0].metric: the key is missing, allowed: the name of a metric", ""},
     {"sources:\n  - foo\n",
-     "2: sources[0]: foo is not a map, allowed: the keys metric, role, resource, selector, labels, "
-     "workload_type, part_labels, scale",
+     "2: sources[0]: foo is not a map, allowed: the keys metric, role, resource, unit, selector, "
+     "labels, workload_type, part_labels, scale",
      ""},
     {"sources:\n  -\n", "3: sources[0].metric: the key is missing, allowed: the name of a metric",
      ""},
@@ -287,12 +287,60 @@ const BadConfig kBadConfigs[] = {
      "3: sources[0].role: there is no role yes, allowed: ", kRoles},
     {"sources:\n  - metric: foo\n    role: usage_gauge\n",
      "2: sources[0].resource: the key is missing, allowed with the role usage_gauge: one of cpu, "
-     "memory, gpu_utilization, gpu_memory",
+     "memory, gpu_utilization, gpu_memory, ephemeral_storage, or a name of your own beside its "
+     "unit",
      ""},
     {"sources:\n  - metric: foo\n    role: usage_gauge\n    resource: mem\n",
      "4: sources[0].resource: there is no resource mem (did you mean memory?), allowed: cpu, "
-     "memory, gpu_utilization, gpu_memory",
+     "memory, gpu_utilization, gpu_memory, ephemeral_storage, or a name of your own beside its "
+     "unit",
      ""},
+    {"sources:\n  - metric: foo\n    role: usage_gauge\n    resource: memory\n    unit: byte\n",
+     "2: sources[0].unit: it has no meaning with the resource memory, of which the unit is byte, "
+     "allowed: with a resource of your own",
+     ""},
+    {"sources:\n  - metric: foo\n    role: usage_gauge\n    resource: Net\n    unit: byte\n",
+     "4: sources[0].resource: Net is not a name for a resource, allowed: 1 to 63 lower-case "
+     "letters, "
+     "digits and _, a letter first, as in network_receive",
+     ""},
+    {"sources:\n  - metric: foo\n    role: usage_gauge\n    resource: \"a\\nb\"\n    unit: byte\n",
+     "4: sources[0].resource: \"a\\nb\" is not a name for a resource, allowed: ",
+     "network_receive"},
+    {"sources:\n  - metric: foo\n    role: usage_gauge\n    resource: mode\n    unit: byte\n",
+     "4: sources[0].resource: mode has a meaning of its own in profiles, allowed: another name",
+     ""},
+    {"sources:\n  - metric: foo\n    role: usage_gauge\n    resource: net\n    unit: byte/s\n",
+     "5: sources[0].unit: \"byte/s\" is not a unit, allowed: 1 to 63 lower-case letters and _, a "
+     "letter first, as in byte_per_second",
+     ""},
+    {"sources:\n  - metric: foo\n    role: request\n    unit: byte\n",
+     "2: sources[0].unit: it has no meaning with the role request, allowed: only with the roles "
+     "usage_counter and usage_gauge",
+     ""},
+    {"sources:\n  - {metric: a, role: usage_gauge, resource: net, unit: byte}\n"
+     "  - {metric: b, role: usage_gauge, resource: net, unit: bit}\n",
+     "3: sources[1].unit: net is in byte by line 2, allowed: one unit", ""},
+    {"sources:\n  - {metric: a, role: usage_gauge, resource: net, unit: byte}\n"
+     "  - {metric: b, role: usage_counter, resource: net}\n",
+     "3: sources[1].role: net is a usage_gauge by line 2, allowed: one role", ""},
+    {"sources:\n  - {metric: a, role: usage_gauge, resource: net, unit: byte}\n"
+     "  - {metric: b, role: usage_gauge, resource: ney}\n",
+     "3: sources[1].resource: there is no resource ney (did you mean net?), allowed: ",
+     "net, or a name of your own beside its unit"},
+    {"sources:\n"
+     "  - {metric: a, role: usage_gauge, resource: r1, unit: u}\n"
+     "  - {metric: b, role: usage_gauge, resource: r2, unit: u}\n"
+     "  - {metric: c, role: usage_gauge, resource: r3, unit: u}\n"
+     "  - {metric: d, role: usage_gauge, resource: r4, unit: u}\n"
+     "  - {metric: e, role: usage_gauge, resource: r5, unit: u}\n"
+     "  - {metric: f, role: usage_gauge, resource: r6, unit: u}\n"
+     "  - {metric: g, role: usage_gauge, resource: r7, unit: u}\n"
+     "  - {metric: h, role: usage_gauge, resource: r8, unit: u}\n"
+     "  - {metric: i, role: usage_gauge, resource: r9, unit: u}\n",
+     "10: sources[8].resource: r9 is one resource too many, allowed: 8 of your own", ""},
+    {"estimation:\n  network_receive: {percentile: 0.5}\n",
+     "2: estimation.network_receive: there is no such key, allowed: ", "ephemeral_storage"},
     {"sources:\n  - metric: foo\n    role: request\n    resource: cpu\n",
      "2: sources[0].resource: it has no meaning with the role request, allowed: only with the "
      "roles usage_counter and usage_gauge",

@@ -158,6 +158,55 @@ sources:
   CHECK(source.scale == 0.01);
 }
 
+TEST_CASE("Sources name resources of their own, which profiles know", "[cmd][config]") {
+  constexpr std::string_view kFile = R"(
+profiles:
+  - {name: hot, selector: '{namespace="a"}', network_receive: {floor: 1M, ceiling: 5G}}
+  - {name: vpa, selector: '{}', preset: vpa, connections: {enabled: false}}
+estimation:
+  network_receive: {percentile: 0.99, margin: 0.3, rounding: 1k}
+sources:
+  - metric: container_network_receive_bytes_total
+    role: usage_counter
+    resource: network_receive
+    unit: byte_per_second
+    labels: {container: ""}
+    part_labels: [id, interface]
+  - {metric: pg_stat_activity_count, role: usage_gauge, resource: connections, unit: connection}
+  - {metric: mysql_connections, role: usage_gauge, resource: connections, scale: 2}
+  - {metric: disk, role: usage_gauge, resource: ephemeral_storage}
+)";
+  const Config config = Good(kFile);
+  const ProfileSet& profiles = *config.engine.profiles;
+  CHECK(profiles.resources().custom() ==
+        std::vector<CustomResource>{{"network_receive", "byte_per_second"},
+                                    {"connections", "connection"}});
+  const Resource network = profiles.resources().Parse("network_receive").value();
+  const Resource connections = profiles.resources().Parse("connections").value();
+  CHECK(config.sources[0].resource == network);
+  CHECK(config.sources[0].labels.container.empty());
+  CHECK(config.sources[0].labels.pod == "pod");
+  CHECK(config.sources[1].resource == connections);
+  CHECK(config.sources[2].resource == connections);
+  CHECK(config.sources[3].resource == Resource::kEphemeralStorage);
+  CHECK(profiles.fallback().rule(network).percentile == 0.99);
+  CHECK(profiles.fallback().rule(network).upper_percentile == 0.99);
+  CHECK(profiles.fallback().rule(network).correction == Correction::kOff);
+  CHECK(profiles.profiles()[0].rule(network).floor == 1e6);
+  CHECK(profiles.profiles()[0].rule(network).ceiling == 5e9);
+  CHECK(profiles.profiles()[0].rule(network).margin_ratio == 0.3);
+  CHECK(profiles.profiles()[1].rule(network).percentile == 0.9);
+  CHECK_FALSE(profiles.profiles()[1].rule(connections).enabled);
+  for (const Profile& profile : profiles.profiles()) {
+    CHECK(profile.names->NameOf(network) == "network_receive");
+  }
+
+  const std::string dump = DumpConfig(config);
+  CHECK(dump.find("    unit: byte_per_second\n") != std::string::npos);
+  CHECK(DumpConfig(Good(dump)) == dump);
+  CHECK(DifferingSections(config, Good(dump)).empty());
+}
+
 TEST_CASE("The identity labels of a source follow its role", "[cmd][config]") {
   const Config config = Good(R"(
 sources:

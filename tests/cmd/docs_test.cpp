@@ -60,7 +60,7 @@ TEST_CASE("The examples of the manual are good configurations", "[cmd][docs]") {
     CHECK(config);
     ++configurations;
   }
-  CHECK(configurations == 11);
+  CHECK(configurations == 13);
 }
 
 TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]") {

@@ -115,6 +115,8 @@ TEST_CASE("A reload that changes what needs a restart is refused as a whole", "[
   CHECK(names(same + "storage: {min_free: 1GB}\nremote_write: {late: refuse}\n") ==
         "remote_write, storage");
   CHECK(names(same + "sources: [{metric: a, role: none}]\n") == "sources");
+  CHECK(names(same + "sources: [{metric: a, role: usage_gauge, resource: net, unit: byte}]\n") ==
+        "sources, estimation");
   CHECK(names("backfill: {url: 'http://q', basic_auth: {username: a, password: one}}\n") ==
         "backfill");
   // Secrets are compared, though never shown.

@@ -38,8 +38,9 @@ struct Durable {
 };
 
 /// One that has recovered.
-inline std::unique_ptr<Durable> Open(MemoryStore& store, engine::Options options = {}) {
-  auto durable = std::make_unique<Durable>(store, options);
+inline std::unique_ptr<Durable> Open(MemoryStore& store, engine::Options options = {},
+                                     const std::vector<workloads::Source>& extra = {}) {
+  auto durable = std::make_unique<Durable>(store, options, extra);
   const auto recovered = durable->engine.Recover();
   INFO((recovered ? "" : recovered.error().message));
   REQUIRE(recovered);

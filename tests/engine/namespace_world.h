@@ -97,9 +97,11 @@ struct NamespaceWorld {
     std::vector<uint16_t> mapping;
     for (size_t i = 0; i < from.size(); ++i) {
       mapping.push_back(workloads::NamespaceState::kNoSource);
-      const std::string wanted = workloads::Fingerprint(from.at(static_cast<uint16_t>(i)), from.resources());
+      const std::string wanted =
+          workloads::Fingerprint(from.at(static_cast<uint16_t>(i)), from.resources());
       for (size_t j = 0; j < sources.size(); ++j) {
-        if (workloads::Fingerprint(sources.at(static_cast<uint16_t>(j)), sources.resources()) == wanted) {
+        if (workloads::Fingerprint(sources.at(static_cast<uint16_t>(j)), sources.resources()) ==
+            wanted) {
           mapping.back() = static_cast<uint16_t>(j);
         }
       }
@@ -123,7 +125,8 @@ struct NamespaceWorld {
                           advice.containers_in_pod);
       for (const ContainerAdvice& container : advice.containers) {
         for (const ResourceAdvice& of : container.resources) {
-          text += fmt::format("  {} {}:", container.container, ResourceName(of.resource));
+          text +=
+              fmt::format("  {} {}:", container.container, sources.resources().NameOf(of.resource));
           add("request", of.current_request);
           add("limit", of.current_limit);
           add("model", of.model_request);

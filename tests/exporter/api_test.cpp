@@ -236,6 +236,30 @@ TEST_CASE("page tokens carry any name", "[exporter][api]") {
   CHECK(query->After() == position);
 }
 
+TEST_CASE("resources of the configuration's own are asked for, and paged, by their names",
+          "[exporter][api]") {
+  const auto names = std::make_shared<const ResourceTable>(
+      std::vector<CustomResource>{{"network_receive", "byte_per_second"}});
+  ResourceAdvice network;
+  network.resource = Resource::kFirstCustom;
+  network.recommended_request = 1.5e6;
+  const auto block =
+      MakeBlock("", "a", {{"job", "x"}, {"job", "y"}}, {{"", {MemoryAdvice(1), network}}});
+  block->workloads[1].workload_class = WorkloadClass::kIdle;
+  Snapshot snapshot = MakeSnapshot({block});
+  snapshot.resources = names;
+  FakeDaemon daemon(snapshot);
+  const json::array found = Items(daemon, {{"resource", "network_receive"}});
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].at("resource") == "network_receive");
+  CHECK(found[0].at("unit") == "byte_per_second");
+  CHECK_FALSE(found[0].as_object().contains("class"));
+  CHECK(found[1].at("class") == "idle");
+  const std::string token =
+      EncodePageToken({"", "a", "job", "x", "", Resource::kFirstCustom}, *names);
+  CHECK(Items(daemon, {{"page_token", token}}).size() == 2);
+}
+
 TEST_CASE("a page has 1000 items unless more are asked for", "[exporter][api]") {
   std::vector<std::pair<std::string, std::string>> workloads;
   workloads.reserve(10001);

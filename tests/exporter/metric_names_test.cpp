@@ -20,13 +20,14 @@ namespace {
 /// With something in every family.
 Snapshot FullSnapshot() {
   const ProfileSetPtr profiles = TwoProfiles();
-  Snapshot snapshot = MakeSnapshot({
-      MakeBlock("", "host:9256", {{"process", "nginx"}},
-                {{"", {WholeCpuAdvice()}, &profiles->fallback()}}, profiles),
-      MakeBlock("eu-1", "shop", {{"deployment", "web\"\\\n\xC3\xB6"}},
-                {{"app", {WholeCpuAdvice(), MemoryAdvice(1e9)}, &profiles->profiles()[0]}},
-                profiles),
-  });
+  const auto host = MakeBlock("", "host:9256", {{"process", "nginx"}},
+                              {{"", {WholeCpuAdvice()}, &profiles->fallback()}}, profiles);
+  const auto shop = MakeBlock(
+      "eu-1", "shop", {{"deployment", "web\"\\\n\xC3\xB6"}},
+      {{"app", {WholeCpuAdvice(), MemoryAdvice(1e9)}, &profiles->profiles()[0]}}, profiles);
+  host->workloads[0].workload_class = WorkloadClass::kIdle;
+  shop->workloads[0].workload_class = WorkloadClass::kCompute;
+  Snapshot snapshot = MakeSnapshot({host, shop});
   snapshot.sources = {{"cpu_usage", "container_cpu_usage_seconds_total", 3, 1700000000000},
                       {"memory_usage", "container_memory_working_set_bytes", 0, std::nullopt}};
   return snapshot;

@@ -134,6 +134,38 @@ TEST_CASE("bounds and the original stand beside the request, the profile once pe
             .samples.size() == 1);
 }
 
+TEST_CASE("resources of the configuration's own stand under their names, classes once a workload",
+          "[exporter][recommendations]") {
+  RecommendationMetrics metrics;
+  const auto profiles = std::make_shared<const ProfileSet>(
+      std::vector<Profile>{}, PresetProfile(Preset::kTidemark),
+      std::make_shared<const ResourceTable>(
+          std::vector<CustomResource>{{"network_receive", "byte_per_second"}}));
+  ResourceAdvice network;
+  network.resource = Resource::kFirstCustom;
+  network.recommended_request = 1.5e6;
+  ResourceAdvice disk;
+  disk.resource = Resource::kEphemeralStorage;
+  disk.current_request = 1e9;
+  const auto block = MakeBlock(
+      "", "a", {{"job", "x"}, {"job", "y"}},
+      {{"", {network}, &profiles->fallback()}, {"app", {disk}, &profiles->fallback()}}, profiles);
+  block->workloads[0].workload_class = WorkloadClass::kMemory;
+  const std::string page = Page(metrics, MakeSnapshot({block}));
+  const auto has = [&](const std::string& line) {
+    INFO(line);
+    CHECK(page.find("\n" + line + "\n") != std::string::npos);
+  };
+  const std::string x = R"({namespace="a",workload_type="job",workload="x",)";
+  has("tidemark_recommended_request" + x +
+      R"(resource="network_receive",unit="byte_per_second"} 1.5e+06)");
+  has("tidemark_current_request" + x +
+      R"(container="app",resource="ephemeral_storage",unit="byte"} 1e+09)");
+  has("tidemark_workload_profile_info" + x + R"(class="memory"} 1)");
+  CHECK(FindFamily(ParsePage(page, ExpositionFormat::kText), "tidemark_workload_profile_info")
+            .samples.size() == 1);
+}
+
 TEST_CASE("an empty Snapshot gives no families", "[exporter][recommendations]") {
   RecommendationMetrics metrics;
   CHECK(Page(metrics, Snapshot{}).empty());
