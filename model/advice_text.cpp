@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/amount_text.h"
@@ -142,10 +143,13 @@ class Sentence {
           rule_.high_water.risk, model);
       return;
     }
-    // Where the hours say nothing, a percentile and a margin stand in for them.
-    const bool stands_in = rule_.basis == Basis::kAdaptive;
-    text_ += fmt::format("the {} of {}{} is {}", PercentileText(rule_.percentile), samples,
-                         stands_in ? " plus " + Percent(kUsualMargin) : "", model);
+    text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);
+  }
+
+  /// Where the hours say nothing a percentile stands in for them, with the usual margin at least.
+  double Margin() const {
+    const bool stands_in = rule_.basis == Basis::kAdaptive && !advice_.Has(AdviceMark::kHours);
+    return stands_in ? std::max(rule_.margin_ratio, kUsualMargin) : rule_.margin_ratio;
   }
 
   bool CountsPeaks() const { return rule_.samples == SampleKind::kPeakPerWindow; }
@@ -158,8 +162,7 @@ class Sentence {
 
   void AddFactors() {
     if (HasNoUsage()) return;
-    if (rule_.margin_ratio > 0)
-      text_ += fmt::format(", plus {} margin", Percent(rule_.margin_ratio));
+    if (Margin() > 0) text_ += fmt::format(", plus {} margin", Percent(Margin()));
     if (rule_.expansion_factor != 1) {
       text_ += fmt::format(", times {} for expansion", Figure(rule_.expansion_factor));
     }

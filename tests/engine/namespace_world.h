@@ -97,9 +97,11 @@ struct NamespaceWorld {
     std::vector<uint16_t> mapping;
     for (size_t i = 0; i < from.size(); ++i) {
       mapping.push_back(workloads::NamespaceState::kNoSource);
-      const std::string wanted = workloads::Fingerprint(from.at(static_cast<uint16_t>(i)), from.resources());
+      const std::string wanted =
+          workloads::Fingerprint(from.at(static_cast<uint16_t>(i)), from.resources());
       for (size_t j = 0; j < sources.size(); ++j) {
-        if (workloads::Fingerprint(sources.at(static_cast<uint16_t>(j)), sources.resources()) == wanted) {
+        if (workloads::Fingerprint(sources.at(static_cast<uint16_t>(j)), sources.resources()) ==
+            wanted) {
           mapping.back() = static_cast<uint16_t>(j);
         }
       }
