@@ -233,13 +233,13 @@ class KnownFigures(unittest.TestCase):
 
     def test_progress_is_told_where_it_is_wanted(self):
         with Proxy(self.prometheus.url) as proxy:
-            proxy.delay = 0.1
+            proxy.delay = 0.02
             arguments = (f"--end={NOW}", "--history=4h")
             quiet = recommend(proxy.url, *arguments)
             self.assertEqual((quiet.returncode, quiet.stderr), (0, b""))
             told = recommend(proxy.url, *arguments, "--progress")
             self.assertEqual(told.returncode, 0)
-            self.assertRegex(told.stderr.decode(), r"queries")
+            self.assertRegex(told.stderr.decode(), r"(?s)\d+ queries.*done: [1-9]\d+ queries, [1-9]\d+ samples\n$")
             self.assertEqual(told.stdout, quiet.stdout)
 
     def test_sigint_ends_it_soon_and_cleanly(self):
@@ -373,7 +373,7 @@ class AsTheDaemon(unittest.TestCase):
     def live(self, daemon):
         """What a Prometheus would have sent at the end of the history."""
         found = query(self.prometheus.url, '{__name__!="",job!=""}', self.end)
-        self.assertGreater(len(found), 1000)
+        self.assertGreater(len(found), 500)
         for begin in range(0, len(found), 2000):
             body = b"".join(series(one["metric"], float(one["value"][1]), self.end * 1000)
                             for one in found[begin:begin + 2000])
