@@ -112,12 +112,12 @@ std::optional<AdaptiveBasis> AdaptiveBasisOf(const UsageTrack::Reading& usage, R
     }
   }
   if (!usage.hours->KnowsADay()) {
-    target = std::max(target, percentiles.target * (1 + kStandInMargin));
+    target = std::max(target, percentiles.target * (1 + kUsualMargin));
     if (explain) {
       steps.Add("first_day", target,
                 fmt::format("before a day of hours is known at least the {:g}th percentile of "
                             "what is known + {:g} %",
-                            rule.percentile * 100, kStandInMargin * 100));
+                            rule.percentile * 100, kUsualMargin * 100));
     }
   }
   basis.bases = {.target = target,

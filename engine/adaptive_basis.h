@@ -13,16 +13,13 @@
 
 namespace tidemark::engine {
 
-/// Added to a percentile that stands in for hours that are not known.
-inline constexpr double kStandInMargin = 0.15;
-
 struct AdaptiveBasis {
   estimators::RequestBases bases;
   std::vector<ExplanationStep> steps;  ///< empty unless they were asked for
 };
 
-/// Nullopt where no hour is known. Until a day of hours is, no less than the percentile and its
-/// margin. `percentiles`: of the rule, of the same usage.
+/// Nullopt where no hour is known. Until a day of hours is, no less than the percentile and the
+/// usual margin. `percentiles`: of the rule, of the same usage.
 std::optional<AdaptiveBasis> AdaptiveBasisOf(const UsageTrack::Reading& usage, Resource resource,
                                              const ResourceRule& rule,
                                              const estimators::RequestBases& percentiles,

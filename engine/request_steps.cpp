@@ -111,10 +111,10 @@ Bases BasesOf(const RequestInputs& inputs, bool explain) {
   }
   if (rule.basis == Basis::kAdaptive) {
     // The rule's own margin is for what the hours ask for, which need none.
-    bases.values.target *= 1 + kStandInMargin;
+    bases.values.target *= 1 + kUsualMargin;
     if (explain) {
       bases.steps.push_back({"stand_in_margin", bases.values.target, true,
-                             fmt::format("+ {:g} %, as no hours say more", kStandInMargin * 100)});
+                             fmt::format("+ {:g} %, as no hours say more", kUsualMargin * 100)});
     }
   }
   return bases;

@@ -145,7 +145,7 @@ class Sentence {
     // Where the hours say nothing, a percentile and a margin stand in for them.
     const bool stands_in = rule_.basis == Basis::kAdaptive;
     text_ += fmt::format("the {} of {}{} is {}", PercentileText(rule_.percentile), samples,
-                         stands_in ? " plus 15 %" : "", model);
+                         stands_in ? " plus " + Percent(kUsualMargin) : "", model);
   }
 
   bool CountsPeaks() const { return rule_.samples == SampleKind::kPeakPerWindow; }
@@ -189,11 +189,11 @@ class Sentence {
 
   /// Whole millicores and bytes are how requests are written: nobody asks about these.
   bool RoundsVisibly() const {
-    return rule_.rounding >
-           (advice_.resource == Resource::kCpu || advice_.resource == Resource::kGpuUtilization ||
-                    IsCustom(advice_.resource)
-                ? 0.001
-                : 1);
+    return rule_.rounding > (advice_.resource == Resource::kCpu ||
+                                     advice_.resource == Resource::kGpuUtilization ||
+                                     IsCustom(advice_.resource)
+                                 ? 0.001
+                                 : 1);
   }
 
   void AddRemarks() {

@@ -113,6 +113,9 @@ struct HighWaterRule {
   friend bool operator==(const HighWaterRule&, const HighWaterRule&) = default;
 };
 
+/// What a percentile gets as `margin_ratio` unless something else is asked for.
+inline constexpr double kUsualMargin = 0.15;
+
 /// The wish that an adaptive request is held to (docs/requests.md).
 struct AdaptiveRule {
   /// Of what is throttled (every minute counts): of the minutes of a pod, how many may be above the
@@ -145,8 +148,8 @@ struct ResourceRule {
   WeightRule weight = WeightRule::kConstant;
   double sample_weight = 0.1;  ///< above 0
   BucketLayout buckets;
-  double margin_ratio = 0.15;   ///< added to the percentile
-  double expansion_factor = 1;  ///< multiplies what comes of that
+  double margin_ratio = kUsualMargin;  ///< added to the percentile
+  double expansion_factor = 1;         ///< multiplies what comes of that
   int64_t confidence_interval_ms = 24 * 3600 * 1000LL;
   double pod_minimum = 0;  ///< the containers of a pod share it equally
   double floor = 0;        ///< of each container

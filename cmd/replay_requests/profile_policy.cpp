@@ -32,8 +32,8 @@ class ProfilePolicy final : public Policy {
     for (size_t r = 0; r < kReplayed.size(); ++r) {
       // The owner's size stands for the request in force, where weights ask for it: what is
       // recommended here is never set.
-      container.request[r] = trace.original[r];
-      container.original_request[r] = trace.original[r];
+      container.request.At(kReplayed[r]) = trace.original[r];
+      container.original_request.At(kReplayed[r]) = trace.original[r];
     }
     if (sums_) view_.pod_sum = kPodSum;
   }

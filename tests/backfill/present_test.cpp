@@ -123,7 +123,7 @@ TEST_CASE("the newest samples come in one batch a unit, owners first", "[backfil
   }
 }
 
-TEST_CASE("what holds now has the labels of the live stream", "[backfill][present]") {
+TEST_CASE("labels of what holds now are those of the live stream", "[backfill][present]") {
   Present present;
   present.options.external_labels = {{"cluster", "eu"}};
   present.options.drop_labels = {"replica"};

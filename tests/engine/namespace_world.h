@@ -117,7 +117,7 @@ struct NamespaceWorld {
     const auto views = state->View(state->event_time_ms());
     engine::RequestHistory& all = history;
     for (const WorkloadAdvice& advice :
-         engine::Advisor(all, views, state->event_time_ms(), counters).Advise(nullptr)) {
+         engine::Advisor(all, views, state->event_time_ms(), {}, counters).Advise(nullptr)) {
       text += fmt::format("{}/{} replicas={:a} last={} containers={}\n", advice.id.workload_type,
                           advice.id.workload, advice.replicas, advice.last_sample_ms,
                           advice.containers_in_pod);
