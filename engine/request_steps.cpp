@@ -67,7 +67,6 @@ struct Bases {
   std::vector<ExplanationStep> steps;  // unless nobody asks
   bool is_mark = false;
   bool is_hours = false;
-  bool stands_in = false;  // for hours that are not known, or say nothing
 };
 
 /// Whether the hours are the basis: of runs, of which only the peaks count, they say nothing.
@@ -110,7 +109,6 @@ Bases BasesOf(const RequestInputs& inputs, bool explain) {
          fmt::format("percentile {:g} of {} samples{}", rule.percentile * 100,
                      inputs.usage == nullptr ? 0 : inputs.usage->minutes.Count(), instead)});
   }
-  bases.stands_in = rule.basis == Basis::kAdaptive;
   return bases;
 }
 
@@ -340,8 +338,7 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
     const RequestBases model = {lifted(bases.values.target), lifted(bases.values.lower),
                                 lifted(bases.values.upper)};
     RequestPolicy policy = PolicyOf(inputs, amounts);
-    // A margin that is meant for what the hours ask for, which need none, is too little for others.
-    if (bases.stands_in) policy.margin_ratio = std::max(policy.margin_ratio, kUsualMargin);
+    policy.margin_ratio = MarginInForce(rule, bases.is_hours);
     if (inputs.usage != nullptr || as_vpa) {
       const std::chrono::milliseconds interval(rule.confidence_interval_ms);
       RequestInputs none = inputs;

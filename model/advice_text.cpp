@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "model/amount_text.h"
@@ -146,11 +145,7 @@ class Sentence {
     text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);
   }
 
-  /// Where the hours say nothing a percentile stands in for them, with the usual margin at least.
-  double Margin() const {
-    const bool stands_in = rule_.basis == Basis::kAdaptive && !advice_.Has(AdviceMark::kHours);
-    return stands_in ? std::max(rule_.margin_ratio, kUsualMargin) : rule_.margin_ratio;
-  }
+  double Margin() const { return MarginInForce(rule_, advice_.Has(AdviceMark::kHours)); }
 
   bool CountsPeaks() const { return rule_.samples == SampleKind::kPeakPerWindow; }
 

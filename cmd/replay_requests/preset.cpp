@@ -64,6 +64,8 @@ void Turn(Knob knob, double setting, ResourceRule& rule) {
     case Knob::kSafety:
       rule.adaptive.safety_factor = setting;
       rule.adaptive.keeps_week_maximum = false;
+      // Recorded use goes on above the request: a kill says nothing there that it does not say.
+      rule.kills.hold_ms = 0;
       break;
     case Knob::kFactor: break;
   }

@@ -212,7 +212,7 @@ TEST_CASE("other samples start fresh, and the old answer stands until they span 
     CHECK(bench.Find("db", "app", Resource::kMemory)->model_request == before);
   }
   SECTION("the way back finds what was there") {
-    bench.engine.SetProfiles(std::make_shared<const ProfileSet>());
+    bench.engine.SetProfiles(ByPercentile());
     memory = bench.Find("db", "app", Resource::kMemory);
     CHECK(memory->model_request == before);
     CHECK_FALSE(Has(memory, AdviceMark::kEarlierRule));
