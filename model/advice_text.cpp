@@ -129,10 +129,8 @@ class Sentence {
                           advice_.Has(AdviceMark::kPerRun) ? "runs, of each the peak,"
                                                            : WhoseSamples(profile_.level, summed));
     if (advice_.Has(AdviceMark::kHighWater)) {
-      text_ += fmt::format(
-          "the level that a minute of the last 7 days passes with probability {:g} "
-          "is {}",
-          rule_.high_water.risk, model);
+      text_ += fmt::format("the high-water mark of risk {:g} over 7 days is {}",
+                           rule_.high_water.risk, model);
       return;
     }
     text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);

@@ -253,6 +253,7 @@ profiles:
   const ResourceRule cpu{.enabled = false,
                          .basis = Basis::kHighWater,
                          .high_water = {.risk = 0.002, .method = TailMethod::kPwm},
+                         .adaptive = {},
                          .percentile = 0.8,
                          .lower_percentile = 0.3,
                          .upper_percentile = 0.85,
