@@ -24,6 +24,12 @@ constexpr NumberRange kBucketRatioRange{.low = 1.001, .low_included = true, .hig
 constexpr NumberRange kStaticRatioRange{.low = 0, .low_included = false, .high = 1};
 constexpr NumberRange kRiskRange{
     .low = 0, .low_included = false, .high = 0.5, .high_included = false};
+/// Below it nobody would notice in a day of minutes; from a tenth up it is no request any more.
+constexpr NumberRange kExceedanceRange{.low = 0.0001, .low_included = true, .high = 0.25};
+constexpr NumberRange kSafetyRange{.low = 1, .low_included = true, .high = 10};
+constexpr NumberRange kThrottledRange{.low = 0, .low_included = false, .high = 1};
+/// A Java service may take some minutes; a pod of an hour is no young one.
+constexpr auto kMaxStartUp = 1h;
 /// As VPA checks its own oomBumpUpRatio.
 constexpr NumberRange kBumpRatioRange{.low = 1, .low_included = true, .high = 10};
 /// Samples are minutes of usage: with a shorter half-life the newest of them would be all there is.
@@ -41,7 +47,7 @@ constexpr std::array kModes = {PoolMode::kOff, PoolMode::kStatic, PoolMode::kDyn
 constexpr std::array kEffects = {Effect::kApplied, Effect::kShown};
 constexpr std::array kSampleKinds = {SampleKind::kEveryMinute, SampleKind::kPeakPerWindow};
 constexpr std::array kWeightRules = {WeightRule::kConstant, WeightRule::kByRequest};
-constexpr std::array kBases = {Basis::kPercentile, Basis::kHighWater};
+constexpr std::array kBases = {Basis::kPercentile, Basis::kHighWater, Basis::kAdaptive};
 constexpr std::array kTailMethods = {TailMethod::kAuto, TailMethod::kMoments, TailMethod::kPwm,
                                      TailMethod::kMle};
 constexpr std::array kCorrections = {Correction::kOff, Correction::kKeepOriginal,
@@ -138,6 +144,20 @@ constexpr std::array kRuleKeys = {
     RuleKey{"high_water", "method", true,
             [](Rule& r, Resource) { return Choice(r.high_water.method, "method", kTailMethods); },
             [](const Rule& r, Resource) { return std::string(ToString(r.high_water.method)); }},
+    RuleKey{"adaptive", "target_exceedance", false,
+            [](Rule& r, Resource) {
+              return Number(r.adaptive.target_exceedance_ratio, kExceedanceRange);
+            },
+            [](const Rule& r, Resource) { return Text(r.adaptive.target_exceedance_ratio); }},
+    RuleKey{"adaptive", "safety_factor", false,
+            [](Rule& r, Resource) { return Number(r.adaptive.safety_factor, kSafetyRange); },
+            [](const Rule& r, Resource) { return Text(r.adaptive.safety_factor); }},
+    RuleKey{"adaptive", "keep_week_maximum", false,
+            [](Rule& r, Resource) { return Boolean(r.adaptive.keeps_week_maximum); },
+            [](const Rule& r, Resource) { return Text(r.adaptive.keeps_week_maximum); }},
+    RuleKey{"adaptive", "resize_in_place", false,
+            [](Rule& r, Resource) { return Boolean(r.adaptive.resize_in_place); },
+            [](const Rule& r, Resource) { return Text(r.adaptive.resize_in_place); }},
     RuleKey{"", "percentile", true,
             [](Rule& r, Resource) { return Number(r.percentile, kPercentileRange); },
             [](const Rule& r, Resource) { return Text(r.percentile); }},
@@ -203,6 +223,22 @@ constexpr std::array kRuleKeys = {
     RuleKey{"", "correction", true,
             [](Rule& r, Resource) { return Choice(r.correction, "correction", kCorrections); },
             [](const Rule& r, Resource) { return std::string(ToString(r.correction)); }},
+    RuleKey{"", "throttled_from", false,
+            [](Rule& r, Resource) { return Number(r.throttled_from_ratio, kThrottledRange); },
+            [](const Rule& r, Resource) { return Text(r.throttled_from_ratio); }},
+    RuleKey{"", "startup", false,
+            [](Rule& r, Resource) { return Duration(r.startup_ms, 0ms, kMaxStartUp); },
+            [](const Rule& r, Resource) { return Time(r.startup_ms); }},
+    RuleKey{"", "peak_per_run", false, [](Rule& r, Resource) { return Boolean(r.peak_per_run); },
+            [](const Rule& r, Resource) { return Text(r.peak_per_run); }},
+    RuleKey{"", "leave_out_page_cache", false,
+            [](Rule& r, Resource) { return Boolean(r.leave_out_page_cache); },
+            [](const Rule& r, Resource) { return Text(r.leave_out_page_cache); }},
+    RuleKey{"", "node_cap", false, [](Rule& r, Resource) { return Boolean(r.node_cap); },
+            [](const Rule& r, Resource) { return Text(r.node_cap); }},
+    RuleKey{"", "plateau_at_limit", false,
+            [](Rule& r, Resource) { return Boolean(r.plateau_at_limit); },
+            [](const Rule& r, Resource) { return Text(r.plateau_at_limit); }},
     RuleKey{"kills", "bump_ratio", true,
             [](Rule& r, Resource) { return Number(r.kills.bump_ratio, kBumpRatioRange); },
             [](const Rule& r, Resource) { return Text(r.kills.bump_ratio); }},
@@ -220,7 +256,12 @@ std::span<const ProfileKey> ProfileKeys() { return kProfileKeys; }
 std::span<const RuleKey> RuleKeys() { return kRuleKeys; }
 
 bool HasKey(Resource resource, const RuleKey& key) {
-  return key.section != "kills" || resource == Resource::kMemory;
+  const bool is_cpu = resource == Resource::kCpu;
+  const bool is_memory = resource == Resource::kMemory;
+  if (key.name == "throttled_from" || key.name == "startup") return is_cpu;
+  if (key.name == "leave_out_page_cache" || key.name == "plateau_at_limit") return is_memory;
+  if (key.name == "node_cap") return is_cpu || is_memory;
+  return key.section != "kills" || is_memory;
 }
 
 std::string PathOf(Resource resource, const RuleKey& key) {

@@ -25,7 +25,7 @@ std::span<const ProfileKey> ProfileKeys();
 
 /// A key of a resource's section.
 struct RuleKey {
-  std::string_view section;  ///< `high_water`, `buckets` or `kills`; empty: none
+  std::string_view section;  ///< `high_water`, `adaptive`, `buckets` or `kills`; empty: none
   std::string_view name;
   /// A strict profile may set it, since the VPA recommender has a flag for it.
   bool vpa_has_it;

@@ -25,7 +25,8 @@ constexpr std::string_view kDefaultName = "default";
 constexpr std::string_view kPodLabelPrefix = "label_";
 constexpr std::array<std::string_view, 5> kSelectorLabels = {
     "cluster", "namespace", "workload_type", "workload", "container"};
-constexpr std::array<std::string_view, 3> kRuleSections = {"high_water", "buckets", "kills"};
+constexpr std::array<std::string_view, 4> kRuleSections = {"high_water", "adaptive", "buckets",
+                                                           "kills"};
 
 bool IsProfileName(std::string_view text) {
   const auto is_alphanumeric = [](char c) {
@@ -118,6 +119,20 @@ void LetBoundsFollow(Profile& profile, const GivenKeys& given) {
   }
 }
 
+/// Who asks for a percentile gets it, though what is inherited goes by hours; and with a basis that
+/// is no longer the hours, which need none, comes the margin of all others.
+void LetBasisFollow(const Profile& inherited, Profile& profile, const GivenKeys& given) {
+  for (const Resource resource : kAllResources) {
+    ResourceRule& rule = profile.rule(resource);
+    const auto has = [&](std::string_view key) {
+      return given.Has(fmt::format("{}.{}", ResourceName(resource), key));
+    };
+    if (inherited.rule(resource).basis != Basis::kAdaptive) continue;
+    if (has("percentile") && !has("basis")) rule.basis = Basis::kPercentile;
+    if (rule.basis != Basis::kAdaptive && !has("margin")) rule.margin_ratio = kUsualMargin;
+  }
+}
+
 /// Reads the keys that `estimation:` and profiles have in common into `draft`, which holds what is
 /// inherited; `fields` are those that come beside them.
 Result<void> ReadDraft(const YamlValue& value, std::vector<YamlField> fields, ProfileDraft& draft) {
@@ -129,6 +144,7 @@ Result<void> ReadDraft(const YamlValue& value, std::vector<YamlField> fields, Pr
     if (auto done = ProfileKeys().front().read(chosen)(*preset); !done) return done;
     profile = PresetProfile(chosen.preset);
   }
+  const Profile inherited = profile;
   for (const ProfileKey& key : ProfileKeys()) {
     fields.push_back({key.name, given.Noting(std::string(key.name), key.read(profile))});
   }
@@ -138,6 +154,7 @@ Result<void> ReadDraft(const YamlValue& value, std::vector<YamlField> fields, Pr
                       }});
   }
   if (auto done = value.ReadMap(fields); !done) return done;
+  LetBasisFollow(inherited, profile, given);
   LetBoundsFollow(profile, given);
   draft.keys = given.Paths();
   return CheckProfile(profile, given, value);

@@ -72,7 +72,7 @@ class ProgressDisplay {
 
   void Show(const BackfillStatus& status) {
     const auto now = std::chrono::steady_clock::now();
-    if ((!terminal_ && !wanted_) || now < next_) return;
+    if ((!terminal_ && !wanted_) || now < next_ || status.queries == 0) return;
     const std::string line = report::Printable(ProgressLine(status));
     if (terminal_) {
       next_ = now + kShowEvery;
@@ -85,8 +85,12 @@ class ProgressDisplay {
     }
     std::fflush(stderr);
   }
-  void Close() {
+  /// At the end, however short it was.
+  void Close(const BackfillStatus& status) {
     if (open_) fmt::print(stderr, "\r{:<79}\r", "");
+    if (!terminal_ && wanted_) {
+      fmt::print(stderr, "done: {} queries, {} samples\n", status.queries, status.samples);
+    }
     open_ = false;
     std::fflush(stderr);
   }
@@ -115,7 +119,7 @@ std::optional<RecommendOutcome> RunUntilDone(const RecommendOrder& order) {
     break;
   }
   worker.join();
-  display.Close();
+  display.Close(run.Status());
   RecommendOutcome outcome = done.get();
   if (interrupted || outcome.why_not.cancelled) return std::nullopt;
   return outcome;

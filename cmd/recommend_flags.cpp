@@ -194,9 +194,15 @@ Result<void> ReadProfiles(const GivenFlags& flags, RecommendOrder& order) {
   return {};
 }
 
+std::string WithoutSlash(std::string url) {
+  while (url.ends_with('/')) url.pop_back();
+  return url;
+}
+
 Result<void> ReadServer(const GivenFlags& flags, RecommendOrder& order) {
   client::HttpClientOptions& http = order.backfill.http;
-  const std::string url = FlagValue(flags, "prometheus");
+  const std::string url = WithoutSlash(FlagValue(flags, "prometheus"));
+  http.url = WithoutSlash(std::move(http.url));
   if (url.empty() && http.url.empty()) {
     return WrongFlag(
         "prometheus",
@@ -205,7 +211,8 @@ Result<void> ReadServer(const GivenFlags& flags, RecommendOrder& order) {
   }
   // Credentials that are configured for one server are not told to another.
   if (!url.empty() && url != http.url) {
-    http = {.url = url};
+    http = {};
+    http.url = url;
     order.backfill.external_labels.clear();
   }
   if (auto good = client::CheckUrl(http.url); !good) {

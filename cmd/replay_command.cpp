@@ -117,6 +117,7 @@ int RunReplayCommand(std::span<const std::string> args) {
     fmt::print("{}", line->help ? HelpText(ReplaySpec()) : VersionText("tidetool"));
     return 0;
   }
+  ConfigureLog(LogLevel::kError, LogFormat::kLogfmt);  // what a back-fill says of its queries
   signal(SIGPIPE, SIG_IGN);  // a peer that goes away is an error of its socket
   const auto order = ReadReplayFlags(*line, ToUnixMs(SystemClock().Now()));
   if (!order) return ReportUsageError(kName, order.error());

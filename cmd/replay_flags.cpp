@@ -6,12 +6,12 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <map>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "cmd/config.h"
+#include "cmd/prometheus_access.h"
 #include "cmd/text.h"
 #include "cmd/units.h"
 #include "exporter/rfc3339.h"
@@ -29,48 +29,27 @@ constexpr auto kDefaultRange = 10 * 24h;
 constexpr auto kLongest = 366 * 24h;
 
 /// Those that go with --prometheus alone.
-constexpr std::array<std::string_view, 16> kPrometheusFlags = {"query-cpu",
-                                                               "query-memory",
-                                                               "namespace",
-                                                               "workload",
-                                                               "start",
-                                                               "end",
-                                                               "step",
-                                                               "username",
-                                                               "password-file",
-                                                               "header",
-                                                               "ca-file",
-                                                               "cert-file",
-                                                               "key-file",
-                                                               "server-name",
-                                                               "bearer-token-file",
-                                                               "insecure-skip-verify"};
+constexpr std::array<std::string_view, 7> kPrometheusFlags = {
+    "query-cpu", "query-memory", "namespace", "workload", "start", "end", "step"};
 
-using Flags = std::map<std::string, std::string, std::less<>>;
-
-std::string ValueOf(const Flags& flags, std::string_view name) {
-  const auto found = flags.find(name);
-  return found == flags.end() ? "" : found->second;
-}
-
-Result<int64_t> ReadDuration(const Flags& flags, std::string_view name, int64_t otherwise_ms,
+Result<int64_t> ReadDuration(const GivenFlags& flags, std::string_view name, int64_t otherwise_ms,
                              std::chrono::milliseconds least, std::chrono::milliseconds most) {
   if (!flags.contains(name)) return otherwise_ms;
-  const auto duration = ParseDuration(ValueOf(flags, name));
+  const auto duration = ParseDuration(FlagValue(flags, name));
   if (!duration) return WrongFlag(name, duration.error().message);
   if (*duration < least || *duration > most) {
     return WrongFlag(
-        name, fmt::format("{} is not in range, allowed: {} to {}", Shown(ValueOf(flags, name)),
+        name, fmt::format("{} is not in range, allowed: {} to {}", Shown(FlagValue(flags, name)),
                           FormatDuration(least), FormatDuration(most)));
   }
   return duration->count();
 }
 
 /// RFC 3339, seconds since 1970, or a duration ago.
-Result<int64_t> ReadTime(const Flags& flags, std::string_view name, int64_t otherwise_ms,
+Result<int64_t> ReadTime(const GivenFlags& flags, std::string_view name, int64_t otherwise_ms,
                          int64_t now_ms) {
   if (!flags.contains(name)) return otherwise_ms;
-  const std::string text = ValueOf(flags, name);
+  const std::string text = FlagValue(flags, name);
   if (const auto ago = ParseDuration(text); ago && text != "0") return now_ms - ago->count();
   if (const auto time = exporter::ParseRfc3339(text)) return *time;
   double seconds = 0;
@@ -85,10 +64,10 @@ Result<int64_t> ReadTime(const Flags& flags, std::string_view name, int64_t othe
 }
 
 /// `0.01`, or with `percent` also `1%`.
-Result<std::optional<double>> ReadTarget(const Flags& flags, std::string_view name, double most,
-                                         bool percent) {
+Result<std::optional<double>> ReadTarget(const GivenFlags& flags, std::string_view name,
+                                         double most, bool percent) {
   if (!flags.contains(name)) return std::optional<double>();
-  const std::string text = ValueOf(flags, name);
+  const std::string text = FlagValue(flags, name);
   std::string_view digits = text;
   const bool in_percent = percent && digits.ends_with('%');
   if (in_percent) digits.remove_suffix(1);
@@ -105,34 +84,7 @@ Result<std::optional<double>> ReadTarget(const Flags& flags, std::string_view na
   return std::optional(value);
 }
 
-Result<void> ReadAccess(const Flags& flags, client::HttpClientOptions& http) {
-  http.basic_auth.username = ValueOf(flags, "username");
-  http.basic_auth.password_file = ValueOf(flags, "password-file");
-  http.authorization.credentials_file = ValueOf(flags, "bearer-token-file");
-  http.tls_config.ca_file = ValueOf(flags, "ca-file");
-  http.tls_config.cert_file = ValueOf(flags, "cert-file");
-  http.tls_config.key_file = ValueOf(flags, "key-file");
-  http.tls_config.server_name = ValueOf(flags, "server-name");
-  http.tls_config.insecure_skip_verify = flags.contains("insecure-skip-verify");
-  if (const std::string header = ValueOf(flags, "header"); !header.empty()) {
-    const size_t colon = header.find(':');
-    const size_t begin =
-        colon == std::string::npos ? colon : header.find_first_not_of(' ', colon + 1);
-    const std::string value = begin == std::string::npos ? "" : header.substr(begin);
-    const auto good = client::CheckHeader(header.substr(0, colon), value);
-    if (!good || colon == std::string::npos) {
-      return WrongFlag("header",
-                       good ? "this is no header, allowed: \"NAME: VALUE\"" : good.error().message);
-    }
-    http.http_headers.emplace_back(header.substr(0, colon), value);
-  }
-  if (auto good = client::CheckOptions(http); !good) {
-    return WrongFlag("prometheus", good.error().message);
-  }
-  return {};
-}
-
-Result<void> ReadRange(const Flags& flags, int64_t now_ms, PrometheusSource& source) {
+Result<void> ReadRange(const GivenFlags& flags, int64_t now_ms, PrometheusSource& source) {
   const auto end = ReadTime(flags, "end", now_ms, now_ms);
   if (!end) return tl::unexpected(end.error());
   const auto start =
@@ -154,17 +106,22 @@ Result<void> ReadRange(const Flags& flags, int64_t now_ms, PrometheusSource& sou
   return {};
 }
 
-Result<PrometheusSource> ReadPrometheus(const Flags& flags, int64_t now_ms) {
+Result<PrometheusSource> ReadPrometheus(const GivenFlags& flags, int64_t now_ms) {
   PrometheusSource source;
-  source.http.url = ValueOf(flags, "prometheus");
+  source.http.url = FlagValue(flags, "prometheus");
   if (auto good = client::CheckUrl(source.http.url); !good) {
     return WrongFlag("prometheus", good.error().message);
   }
-  if (auto good = ReadAccess(flags, source.http); !good) return tl::unexpected(good.error());
-  source.cpu_query = ValueOf(flags, "query-cpu");
-  source.memory_query = ValueOf(flags, "query-memory");
-  source.name_space = ValueOf(flags, "namespace");
-  source.workload = ValueOf(flags, "workload");
+  if (auto good = ReadPrometheusAccess(flags, source.http); !good) {
+    return tl::unexpected(good.error());
+  }
+  if (auto good = client::CheckOptions(source.http); !good) {
+    return WrongFlag("prometheus", good.error().message);
+  }
+  source.cpu_query = FlagValue(flags, "query-cpu");
+  source.memory_query = FlagValue(flags, "query-memory");
+  source.name_space = FlagValue(flags, "namespace");
+  source.workload = FlagValue(flags, "workload");
   if (source.cpu_query.empty() != source.memory_query.empty()) {
     return WrongFlag(source.cpu_query.empty() ? "query-memory" : "query-cpu",
                      "it is alone, allowed: --query-cpu and --query-memory together");
@@ -177,9 +134,9 @@ Result<PrometheusSource> ReadPrometheus(const Flags& flags, int64_t now_ms) {
   return source;
 }
 
-Result<void> ReadSource(const Flags& flags, int64_t now_ms, ReplayOrder& order) {
-  order.traces = ValueOf(flags, "traces");
-  const bool asks = !ValueOf(flags, "prometheus").empty();
+Result<void> ReadSource(const GivenFlags& flags, int64_t now_ms, ReplayOrder& order) {
+  order.traces = FlagValue(flags, "traces");
+  const bool asks = !FlagValue(flags, "prometheus").empty();
   if (asks == !order.traces.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
                 asks ? "--prometheus: it does not go with --traces, allowed: one of them"
@@ -195,17 +152,21 @@ Result<void> ReadSource(const Flags& flags, int64_t now_ms, ReplayOrder& order) 
     if (!flags.contains(name)) continue;
     return WrongFlag(name, "it does not go with --traces, allowed: with --prometheus");
   }
+  for (const FlagSpec& flag : PrometheusAccessFlags()) {
+    if (!flags.contains(flag.name)) continue;
+    return WrongFlag(flag.name, "it does not go with --traces, allowed: with --prometheus");
+  }
   return {};
 }
 
-Result<void> ReadPresets(const Flags& flags, ReplayOrder& order) {
+Result<void> ReadPresets(const GivenFlags& flags, ReplayOrder& order) {
   ProfileSetPtr config;
-  if (const std::string file = ValueOf(flags, "config.file"); !file.empty()) {
+  if (const std::string file = FlagValue(flags, "config.file"); !file.empty()) {
     auto loaded = LoadConfig(file);
     if (!loaded) return tl::unexpected(loaded.error());
     config = loaded->engine.profiles;
   }
-  const std::string given = ValueOf(flags, "preset");
+  const std::string given = FlagValue(flags, "preset");
   // Who gives a file wants to see it.
   const std::string otherwise =
       config == nullptr ? std::string(kDefaultPresets) : fmt::format("{},config", kDefaultPresets);
@@ -216,7 +177,7 @@ Result<void> ReadPresets(const Flags& flags, ReplayOrder& order) {
   return {};
 }
 
-Result<void> ReadOptions(const Flags& flags, replay_requests::ReplayOptions& options) {
+Result<void> ReadOptions(const GivenFlags& flags, replay_requests::ReplayOptions& options) {
   const auto interval = ReadDuration(flags, "interval", options.times.interval_ms, 1min, kLongest);
   if (!interval) return tl::unexpected(interval.error());
   const auto warm_up = ReadDuration(flags, "warm-up", options.times.warm_up_ms, 1min, kLongest);
@@ -231,8 +192,8 @@ Result<void> ReadOptions(const Flags& flags, replay_requests::ReplayOptions& opt
   return {};
 }
 
-Result<ReplayOutput> ReadOutput(const Flags& flags) {
-  const std::string text = flags.contains("output") ? ValueOf(flags, "output") : "table";
+Result<ReplayOutput> ReadOutput(const GivenFlags& flags) {
+  const std::string text = flags.contains("output") ? FlagValue(flags, "output") : "table";
   if (text == "table") return ReplayOutput::kTable;
   if (text == "json") return ReplayOutput::kJson;
   if (text == "html") return ReplayOutput::kHtml;
@@ -243,7 +204,7 @@ Result<ReplayOutput> ReadOutput(const Flags& flags) {
 }  // namespace
 
 CommandSpec ReplaySpec() {
-  return {
+  CommandSpec spec = {
       std::string(kName),
       "Replay recorded usage through presets: what they would have requested, and what that would "
       "have cost and risked. docs/requests.md says what the figures mean.",
@@ -257,8 +218,7 @@ CommandSpec ReplaySpec() {
         "Of --prometheus: cores by pod, instead of cAdvisor's; with --query-memory."},
        {"query-memory", "PROMQL", "Of --prometheus: bytes by pod."},
        {"start", "TIME",
-        "Of --prometheus: RFC 3339, seconds since 1970, or a duration ago such as 30d. Default: "
-        "10d "
+        "Of --prometheus: RFC 3339, seconds since 1970, or a duration ago such as 30d. Default: 10d "
         "before the end."},
        {"end", "TIME", "The same. Default: now."},
        {"step", "5m", "Of --prometheus: between two samples, 1m to 1h."},
@@ -277,17 +237,10 @@ CommandSpec ReplaySpec() {
        {"at-kills", "NUMBER",
         "Also compare memory at equal risk: so many kills per pod and day, such as 0.1."},
        {"output", "table", "table, json or html."},
-       {"output.file", "PATH", "Where to write it. Default: standard output."},
-       {"username", "NAME", "Basic authentication at Prometheus, with --password-file."},
-       {"password-file", "PATH", "File with the password."},
-       {"bearer-token-file", "PATH", "File with a bearer token for Prometheus."},
-       {"header", "\"NAME: VALUE\"", "An additional header for Prometheus, e.g. X-Scope-OrgID."},
-       {"ca-file", "PATH", "Authority of Prometheus' certificate, PEM."},
-       {"cert-file", "PATH", "Client certificate for Prometheus, PEM; with --key-file."},
-       {"key-file", "PATH", "Its key."},
-       {"server-name", "NAME", "What Prometheus' certificate is for, if not the URL's host."},
-       {"insecure-skip-verify", "", "Do not verify Prometheus' certificate."}},
+       {"output.file", "PATH", "Where to write it. Default: standard output."}},
       {{"what", "requests."}}};
+  for (FlagSpec& flag : PrometheusAccessFlags()) spec.flags.push_back(std::move(flag));
+  return spec;
 }
 
 Result<ReplayOrder> ReadReplayFlags(const CommandLine& line, int64_t now_ms) {
@@ -306,7 +259,7 @@ Result<ReplayOrder> ReadReplayFlags(const CommandLine& line, int64_t now_ms) {
   const auto output = ReadOutput(line.flags);
   if (!output) return tl::unexpected(output.error());
   order.output = *output;
-  order.output_file = ValueOf(line.flags, "output.file");
+  order.output_file = FlagValue(line.flags, "output.file");
   return order;
 }
 

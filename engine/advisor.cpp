@@ -40,7 +40,8 @@ int64_t ToMs(estimators::Time time) {
 
 /// Adds what another reading holds to one of the same rule; of another rule it cannot be added and
 /// stands beside it.
-void AddReading(UsageTrack::Reading&& from, std::vector<UsageTrack::Reading>& to) {
+void AddReading(UsageTrack::Reading&& from, const ResourceRule& rule,
+                std::vector<UsageTrack::Reading>& to) {
   // Without a minute it can still hold the peaks of kills.
   if (from.minutes.Count() == 0 && from.histogram().TotalWeight() == 0) return;
   for (UsageTrack::Reading& sum : to) {
@@ -48,10 +49,18 @@ void AddReading(UsageTrack::Reading&& from, std::vector<UsageTrack::Reading>& to
     estimators::DecayingHistogram copy = from.histogram();
     if (!sum.merged->Merge(copy)) continue;
     sum.minutes.Merge(from.minutes);
+    if (from.hours == nullptr) return;
+    if (sum.merged_hours == nullptr) sum.merged_hours = std::make_shared<HoursTrack>();
+    sum.merged_hours->Merge(*from.hours, rule);
+    sum.hours = sum.merged_hours.get();
     return;
   }
   if (!from.merged) from.merged = *from.one;
   from.one = nullptr;
+  if (from.hours != nullptr) {
+    from.merged_hours = std::make_shared<HoursTrack>(*from.hours);
+    from.hours = from.merged_hours.get();
+  }
   to.push_back(std::move(from));
 }
 
@@ -90,9 +99,8 @@ const ResourceAdvice* FindResource(const ContainerAdvice* container, Resource re
 /// What holds now and is no estimate.
 void SetPresent(const ContainerView& container, const WorkloadView& workload,
                 ResourceAdvice& advice) {
-  const auto slot = static_cast<size_t>(advice.resource);
-  advice.current_request = container.request[slot];
-  advice.current_limit = container.limit[slot];
+  advice.current_request = container.request.Get(advice.resource);
+  advice.current_limit = container.limit.Get(advice.resource);
   advice.reclaimable.reset();
   if (!advice.recommended_request || !advice.current_request) return;
   const double each = *advice.current_request - *advice.recommended_request;
@@ -127,8 +135,12 @@ ExplainedHistogram Explained(const UsageTrack::Reading& reading) {
 }  // namespace
 
 Advisor::Advisor(RequestHistory& history, std::span<const WorkloadView> views,
-                 int64_t event_time_ms, EngineCounters& counters)
-    : history_(history), views_(views), event_time_ms_(event_time_ms), counters_(counters) {}
+                 int64_t event_time_ms, const NodeSize& largest_node, EngineCounters& counters)
+    : history_(history),
+      views_(views),
+      event_time_ms_(event_time_ms),
+      largest_node_(largest_node),
+      counters_(counters) {}
 
 /// The group that a container is read with; none where it is read alone.
 std::optional<Advisor::Group> Advisor::GroupOf(size_t view, const Profile& profile) {
@@ -177,7 +189,7 @@ const UsageTrack::Reading* Advisor::ReadGroup(const Group& group, Resource resou
       for (const ContainerView& container : views_[v].containers) {
         if (history_.ProfileOf(container.container) != group.second) continue;
         const UsageTrack* const track = history_.TrackOf(container.container, resource);
-        if (track != nullptr) AddReading(track->Read(), sums);
+        if (track != nullptr) AddReading(track->Read(), group.second->rule(resource), sums);
       }
     }
     // For some time after a change of the rule there are several: who knows most answers, so that
@@ -198,6 +210,7 @@ bool Advisor::Read(size_t view, const ContainerView& container, Resource resourc
     reading.minutes = shared->minutes;
     reading.is_earlier = shared->is_earlier;
     reading.one = &shared->histogram();
+    reading.hours = shared->hours;
     return true;
   }
   const UsageTrack* const track = history_.TrackOf(container.container, resource);
@@ -242,25 +255,27 @@ void Advisor::ReadHighWater(size_t view, const ContainerView& container, Resourc
   } else {
     reading = HighWaterOf(history_.TrackOf(container.container, resource), resource);
   }
-  reading.limit = container.limit[static_cast<size_t>(resource)];
+  reading.limit = container.limit.Get(resource);
 }
 
 /// Among the containers that the pod has now and whose usage is summed: what one used that is gone
 /// is in the sum no more, and its share would be missing to the others.
 void Advisor::SetShare(const WorkloadView& workload, const ContainerView& container,
                        Resource resource, RequestInputs& inputs) const {
-  const auto slot = static_cast<size_t>(resource);
   double sum = 0;
   bool all_known = true;
   size_t sharing = 0;
   for (const ContainerView& each : workload.containers) {
     if (!each.in_pod || !history_.SumsByPod(each.container)) continue;
+    // Of what only some containers of the pod use (a GPU) the others have no share.
+    if (!HasAnything(each, resource)) continue;
+    const double request = each.request.Get(resource).value_or(0);
     ++sharing;
-    all_known = all_known && each.request[slot].value_or(0) > 0;
-    sum += each.request[slot].value_or(0);
+    all_known = all_known && request > 0;
+    sum += request;
   }
   inputs.share_by_request = all_known && std::isfinite(sum);
-  inputs.share = inputs.share_by_request ? *container.request[slot] / sum
+  inputs.share = inputs.share_by_request ? *container.request.Get(resource) / sum
                                          : 1 / static_cast<double>(std::max<size_t>(1, sharing));
 }
 
@@ -270,7 +285,7 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
   RequestInputs& inputs = out.inputs;
   inputs.profile = &profile;
   inputs.resource = resource;
-  inputs.original_request = container.original_request[static_cast<size_t>(resource)];
+  inputs.original_request = container.original_request.Get(resource);
   // VPA's minimum is shared by every name it still remembers (kubernetes/autoscaler #6744).
   inputs.containers = profile.strict ? workload.containers.size() : workload.containers_in_pod;
   if (Read(view, container, resource, out.reading)) inputs.usage = &out.reading;
@@ -294,6 +309,13 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
     }
   }
   ReadHighWater(view, container, resource, out);
+  inputs.limit = container.limit.Get(resource);
+  inputs.signs = history_.SignsOf(container.container);
+  inputs.is_job = history_.IsJob(container.container);
+  inputs.event_time_ms = event_time_ms_;
+  if (static_cast<size_t>(resource) < largest_node_.size()) {
+    inputs.node = largest_node_[static_cast<size_t>(resource)];
+  }
   const KillLog* const kills =
       resource == Resource::kMemory ? history_.KillsOf(container.container) : nullptr;
   if (kills != nullptr && !profile.strict) {
@@ -304,8 +326,8 @@ void Advisor::Gather(size_t view, const ContainerView& container, Resource resou
 }
 
 bool Advisor::HasAnything(const ContainerView& container, Resource resource) const {
-  const auto slot = static_cast<size_t>(resource);
-  if (container.request[slot] || container.limit[slot] || container.original_request[slot]) {
+  if (container.request.Get(resource) || container.limit.Get(resource) ||
+      container.original_request.Get(resource)) {
     return true;
   }
   if (history_.TrackOf(container.container, resource) != nullptr) return true;
@@ -352,12 +374,12 @@ std::vector<WorkloadAdvice> Advisor::Advise(const NamespaceBlock* before) {
       ContainerAdvice shown;
       shown.container = std::string(container.name);
       shown.profile = history_.ProfileOf(container.container);
-      for (const Resource resource : kAllResources) {
+      for (const Resource resource : history_.profiles()->resources().all()) {
         if (!HasAnything(container, resource)) continue;
         const ResourceAdvice* const old = FindResource(said, resource);
         const bool stands =
             old != nullptr && same_pod && !changes[v][c] && old->kills == 0 &&
-            old->original_request == container.original_request[static_cast<size_t>(resource)];
+            old->original_request == container.original_request.Get(resource);
         shown.resources.push_back(stands ? *old : AdviseOne(v, container, resource));
         SetPresent(container, view, shown.resources.back());
       }
@@ -402,7 +424,7 @@ WorkloadExplanation Advisor::Explain(size_t view) {
          history_.profiles()->Explain({*workload.id, container.name, workload.pod_labels})) {
       if (!judged.matches) shown.profiles_before.emplace_back(judged.profile->name, judged.why);
     }
-    for (const Resource resource : kAllResources) {
+    for (const Resource resource : history_.profiles()->resources().all()) {
       if (!HasAnything(container, resource)) continue;
       ExplainResource(view, container, resource, shown.resources.emplace_back());
     }

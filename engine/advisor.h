@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/node_sizes.h"
 #include "engine/request_history.h"
 #include "engine/request_steps.h"
 #include "model/counters.h"
@@ -24,9 +25,10 @@ namespace tidemark::engine {
 /// counters must outlive it.
 class Advisor {
  public:
-  /// `event_time_ms`: how far the namespace's time has come; kills age by it.
+  /// `event_time_ms`: how far the namespace's time has come; kills age by it. `largest_node`: what
+  /// the largest node of the cluster can give.
   Advisor(RequestHistory& history, std::span<const workloads::WorkloadView> views,
-          int64_t event_time_ms, EngineCounters& counters);
+          int64_t event_time_ms, const NodeSize& largest_node, EngineCounters& counters);
 
   /// Advice for all workloads that have any, in the order of the views. `before`: what was said of
   /// the namespace last time, or null.
@@ -68,6 +70,7 @@ class Advisor {
   RequestHistory& history_;
   const std::span<const workloads::WorkloadView> views_;
   const int64_t event_time_ms_;
+  const NodeSize largest_node_;
   EngineCounters& counters_;
   std::map<GroupKey, UsageTrack::Reading> groups_;
   std::map<GroupKey, HighWaterReading> group_marks_;

@@ -36,7 +36,7 @@ class Engine::Core {
   Core(Options options, const std::vector<workloads::Source>& extra_sources, const Clock& clock,
        EngineCounters& counters, Durability durability)
       : options_(WithDefaults(options)),
-        sources_(extra_sources),
+        sources_(extra_sources, options_.profiles->resources()),
         durability_(durability),
         addressing_(sources_,
                     durability.store == nullptr ? nullptr : &durability.store->identity()),
@@ -51,6 +51,7 @@ class Engine::Core {
     auto empty = std::make_shared<Snapshot>();
     empty->published_ms = ToUnixMs(clock_.Now());
     empty->sources = Sources({});
+    empty->resources = resources_;
     snapshot_ = std::move(empty);
     if (durability_.store == nullptr) StartTicks();
   }
@@ -233,6 +234,7 @@ class Engine::Core {
     snapshot->generation = Current()->generation + 1;
     snapshot->published_ms = now_ms;
     snapshot->sources = Sources(pages);
+    snapshot->resources = resources_;
     for (ShardPage& page : pages) {
       std::move(page.blocks.begin(), page.blocks.end(), std::back_inserter(snapshot->blocks));
     }
@@ -276,7 +278,18 @@ class Engine::Core {
       for (const AgeingRecord& due : page.due) any = Age(due) || any;
     }
     if (any) pages = OnEveryShard<ShardPage>(publish);
-    return pages;
+    auto nodes = std::make_shared<NodeSizes>();
+    for (const ShardPage& page : pages) {
+      for (const auto& [cluster, size] : page.nodes) RaiseSize(size, (*nodes)[cluster]);
+    }
+    if (*nodes == *nodes_) return pages;
+    // Rare: what is shown so far was held to other nodes.
+    nodes_ = std::move(nodes);
+    OnEveryShard<bool>([this](Shard& shard) {
+      shard.SetNodes(nodes_);
+      return true;
+    });
+    return OnEveryShard<ShardPage>(publish);
   }
 
   bool Age(const AgeingRecord& due) {
@@ -344,7 +357,7 @@ class Engine::Core {
   std::string CheckpointHeadNow() const {
     CheckpointHead head;
     for (size_t i = 0; i < sources_.size(); ++i) {
-      head.sources.push_back(Fingerprint(sources_.at(static_cast<uint16_t>(i))));
+      head.sources.push_back(Fingerprint(sources_.at(static_cast<uint16_t>(i)), sources_.resources()));
     }
     head.past_cursor = PastCursor();
     std::string block;
@@ -395,6 +408,7 @@ class Engine::Core {
 
   const Options options_;
   const workloads::SourceTable sources_;
+  const ResourceTablePtr resources_ = std::make_shared<const ResourceTable>(sources_.resources());
   const Durability durability_;
   const Addressing addressing_;
   const Clock& clock_;
@@ -410,6 +424,7 @@ class Engine::Core {
   std::vector<std::unique_ptr<Shard>> shards_;
   std::unique_ptr<Checkpointer> checkpointer_;
 
+  std::shared_ptr<const NodeSizes> nodes_ = std::make_shared<NodeSizes>();  // of the last tick
   mutable std::mutex snapshot_mutex_;
   std::shared_ptr<const Snapshot> snapshot_;
   std::mutex tick_mutex_;

@@ -51,7 +51,8 @@ class Engine final : public SampleSink, public SnapshotReader, public StateReade
       std::string_view name_space, std::string_view workload_type,
       std::string_view workload) const override;
 
-  /// From now on requests are estimated by these profiles: every shard changes over between two
+  /// From now on requests are estimated by these profiles, which must have the resources of those
+  /// before: every shard changes over between two
   /// batches, and publishes. What was learnt under the profiles before goes on where it can
   /// (docs/recommendations.md). Returns when a checkpoint holds the change: so long as writing one
   /// takes. Where it cannot be written, another is tried soon.

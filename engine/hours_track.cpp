@@ -24,6 +24,7 @@ estimators::AdaptiveRequestOptions AdaptiveOptionsOf(const ResourceRule& rule) {
 estimators::PeakRequestOptions PeakOptionsOf(const ResourceRule& rule) {
   estimators::PeakRequestOptions options;
   options.safety_factor = rule.adaptive.safety_factor;
+  options.keeps_maximum = rule.adaptive.keeps_week_maximum;
   return options;
 }
 
@@ -47,6 +48,11 @@ void HoursTrack::Add(SampleKind kind, estimators::Time start, double usage,
   const int32_t hour = estimators::HourOf(start);
   last_hour_ = first_hour_ ? std::max(last_hour_, hour) : hour;
   first_hour_ = std::min(first_hour_.value_or(hour), hour);
+}
+
+void HoursTrack::Close(estimators::Time time, const ResourceRule& rule) {
+  if (adaptive_) adaptive_->Close(time, AdaptiveOptionsOf(rule));
+  if (peaks_) peaks_->Close(time, PeakOptionsOf(rule));
 }
 
 bool HoursTrack::KnowsADay() const {

@@ -35,6 +35,9 @@ class HoursTrack {
   /// One minute of one pod, from its start on, of this kind of samples.
   void Add(SampleKind kind, estimators::Time start, double usage, const ResourceRule& rule);
 
+  /// Time has come to here: the hour before is over, though no sample of the next says so yet.
+  void Close(estimators::Time time, const ResourceRule& rule);
+
   /// Whether a day of hours is known, before which their answer is that of a few.
   bool KnowsADay() const;
   bool IsEmpty() const { return adaptive_ == nullptr && peaks_ == nullptr; }

@@ -27,9 +27,10 @@ namespace tidemark::engine {
 enum class RecordKind : uint8_t {
   kWrite = 1,       ///< series and samples of one request
   kAgeing = 2,      ///< a namespace gives something up because the wall clock says so
-  kPast = 3,        ///< a past that is merged into a namespace
+  kFirstPast = 3,   ///< as kPast, of a version that had four resources and no names for them
   kPastCursor = 4,  ///< how far a back-fill has come
   kRestart = 5,     ///< the daemon was restarted; strict profiles forget what VPA forgets then
+  kPast = 6,        ///< a past that is merged into a namespace
 };
 
 /// Nothing for an empty record.

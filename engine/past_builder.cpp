@@ -22,7 +22,7 @@ constexpr uint64_t kBytesPerContainer = 6000;
 /// remembers which those were.
 class PastBuilder::CutHistory final : public workloads::UsageSink {
  public:
-  using Minutes = std::array<workloads::PastContainer::Minutes, kResourceCount>;
+  using Minutes = ResourceSlots<workloads::PastContainer::Minutes>;
 
   CutHistory(ProfileSetPtr profiles, const Addressing& addressing, int64_t end_ms, PastEnds ends)
       : history_(std::move(profiles)),
@@ -37,31 +37,25 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     if (kept.known) return;
     kept = Kept{};
     kept.known = true;
-    kept.ends.fill(end_ms_);
     if (workload.workload_type.empty()) return;  // nobody knows yet whose it is
     const auto known =
         ends_.find({addressing_.HashNamespace(workload.cluster, workload.name_space),
                     workload.workload_type, workload.workload, std::string(subject.container)});
     if (known == ends_.end()) return;
-    for (size_t i = 0; i < kResourceCount; ++i) {
-      if (known->second[i] != workloads::kNever) {
-        kept.ends[i] = std::min(kept.ends[i], known->second[i]);
-      }
-    }
+    kept.ends = known->second;
   }
 
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
                 workloads::UsageMinute minute, const workloads::MinuteContext& context) override {
-    const auto slot = static_cast<size_t>(resource);
     Kept& kept = KeptOf(container);
-    if (minute.start_ms + workloads::kMinuteMs > kept.ends[slot]) return;
-    Extend(kept.minutes[slot], {minute.start_ms, minute.start_ms + workloads::kMinuteMs, 1});
+    if (minute.start_ms + workloads::kMinuteMs > EndOf(kept, resource)) return;
+    Extend(kept.minutes.At(resource), {minute.start_ms, minute.start_ms + workloads::kMinuteMs, 1});
     history_.AddUsage(container, instance, resource, minute, context);
   }
 
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override {
     Kept& kept = KeptOf(container);
-    if (kill.time_ms >= kept.ends[static_cast<size_t>(Resource::kMemory)]) return;
+    if (kill.time_ms >= EndOf(kept, Resource::kMemory)) return;
     const int64_t start_ms = kill.time_ms - kill.time_ms % workloads::kMinuteMs;
     Extend(kept.kills, {start_ms, start_ms + workloads::kMinuteMs, 1});
     history_.AddKill(container, instance, kill);
@@ -73,11 +67,16 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     const Kept gone = KeptOf(from);  // a copy: the next line may move it
     const Minutes told = gone.Told();
     Kept& target = KeptOf(into);
-    for (size_t i = 0; i < kResourceCount; ++i) {
-      if (told[i].count > 0 && told[i].until_ms > target.ends[i]) return;
-    }
+    bool reaches_beyond = false;
+    told.ForEach([&](Resource resource, const auto& minutes) {
+      reaches_beyond =
+          reaches_beyond || (minutes.count > 0 && minutes.until_ms > EndOf(target, resource));
+    });
+    if (reaches_beyond) return;
     history_.MergeContainer(from, into);
-    for (size_t i = 0; i < kResourceCount; ++i) Extend(target.minutes[i], gone.minutes[i]);
+    gone.minutes.ForEach([&](Resource resource, const auto& minutes) {
+      if (minutes.count > 0) Extend(target.minutes.At(resource), minutes);
+    });
     Extend(target.kills, gone.kills);
   }
 
@@ -112,8 +111,8 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
 
  private:
   struct Kept {
-    std::array<int64_t, kResourceCount> ends{};
-    Minutes minutes{};
+    ResourceSlots<workloads::FirstMinute> ends;  // of what is known of it already
+    Minutes minutes;
     workloads::PastContainer::Minutes kills{};  // those in which it was killed
     bool known = false;
 
@@ -122,7 +121,7 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     Minutes Told() const {
       Minutes told = minutes;
       if (kills.count == 0) return told;
-      auto& memory = told[static_cast<size_t>(Resource::kMemory)];
+      auto& memory = told.At(Resource::kMemory);
       const uint64_t count = std::max<uint64_t>(memory.count, 1);
       Extend(memory, kills);
       memory.count = count;
@@ -135,6 +134,12 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     minutes.from_ms = minutes.count == 0 ? by.from_ms : std::min(minutes.from_ms, by.from_ms);
     minutes.until_ms = std::max(minutes.until_ms, by.until_ms);
     minutes.count += by.count;
+  }
+  /// Where the past of the resource has to end: nothing of a container that is not known may count.
+  int64_t EndOf(const Kept& kept, Resource resource) const {
+    if (!kept.known) return 0;
+    const int64_t first_ms = kept.ends.Get(resource).ms;
+    return first_ms == workloads::kNever ? end_ms_ : std::min(end_ms_, first_ms);
   }
   Kept& KeptOf(uint32_t container) {
     if (container >= kept_.size()) kept_.resize(container + 1);
@@ -232,21 +237,23 @@ std::shared_ptr<const PastRecord> PastBuilder::Record(std::string_view cursor) {
                                          const workloads::WorkloadContainer& container) {
       workloads::PastContainer past;
       past.minutes = history_->MinutesOf(container.index);
-      const bool any = std::any_of(past.minutes.begin(), past.minutes.end(),
-                                   [](const auto& minutes) { return minutes.count > 0; });
+      bool any = false;
+      past.minutes.ForEach(
+          [&any](Resource, const auto& minutes) { any = any || minutes.count > 0; });
       if (!any) return;
       past.workload_type = workload.id.workload_type;
       past.workload = workload.id.workload;
       past.container = name;
       ByteWriter writer(bytes.emplace_back());
       history_->SaveContainer(container.index, writer);
-      one.containers.push_back(past);
+      one.containers.push_back(std::move(past));
     });
     for (size_t i = 0; i < bytes.size(); ++i) one.containers[i].history = bytes[i];
   }
   std::string record;
-  PastRecord::Encode(namespaces, cursor, record);
-  auto decoded = PastRecord::Decode(std::move(record));
+  const ResourceTable& resources = addressing_.sources.resources();
+  PastRecord::Encode(namespaces, cursor, resources, record);
+  auto decoded = PastRecord::Decode(std::move(record), resources);
   return decoded ? *decoded : nullptr;
 }
 

@@ -26,7 +26,7 @@ namespace tidemark::engine {
 /// Where the past of each container has to end, by hash of the namespace, type and name of the
 /// workload, and container: the starts of the first minutes that are known of it.
 using PastEnds = std::map<std::tuple<uint64_t, std::string, std::string, std::string>,
-                          std::array<int64_t, kResourceCount>>;
+                          ResourceSlots<workloads::FirstMinute>>;
 
 class PastBuilder final : public Past {
  public:

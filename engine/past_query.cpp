@@ -133,7 +133,7 @@ PastEnds FindPastEnds(const Shard& shard, const Addressing& addressing,
     state->ForEachContainer([&](const workloads::Workload& workload, std::string_view container,
                                 const workloads::WorkloadContainer& known) {
       ends[{hash, workload.id.workload_type, workload.id.workload, std::string(container)}] =
-          known.first_ms;
+          known.first;
     });
   }
   return ends;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/past.h"
+#include "model/resource_table.h"
 #include "model/result.h"
 #include "workloads/past.h"
 
@@ -26,11 +27,13 @@ class PastRecord {
     std::vector<workloads::PastContainer> containers;
   };
 
-  /// Appends the record. The namespaces must each stand once.
+  /// Appends the record. The namespaces must each stand once. `resources`: those in force.
   static void Encode(const std::vector<Namespace>& namespaces, std::string_view cursor,
-                     std::string& out);
-  /// kInvalidArgument: these are no bytes of Encode.
-  static Result<std::shared_ptr<const PastRecord>> Decode(std::string record);
+                     const ResourceTable& resources, std::string& out);
+  /// What is told of a resource that is not in force any more is left out. kInvalidArgument: these
+  /// are no bytes of Encode.
+  static Result<std::shared_ptr<const PastRecord>> Decode(std::string record,
+                                                          const ResourceTable& resources);
 
   const std::vector<Namespace>& namespaces() const { return namespaces_; }
   std::string_view cursor() const { return cursor_; }

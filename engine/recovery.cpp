@@ -70,7 +70,7 @@ class FirstError {
 std::vector<uint16_t> MapSources(const CheckpointHead& head, const workloads::SourceTable& table) {
   std::vector<uint16_t> present(head.sources.size(), workloads::NamespaceState::kNoSource);
   for (size_t now = 0; now < table.size(); ++now) {
-    const std::string fingerprint = Fingerprint(table.at(static_cast<uint16_t>(now)));
+    const std::string fingerprint = Fingerprint(table.at(static_cast<uint16_t>(now)), table.resources());
     for (size_t i = 0; i < present.size(); ++i) {
       if (present[i] == workloads::NamespaceState::kNoSource && head.sources[i] == fingerprint) {
         present[i] = static_cast<uint16_t>(now);
@@ -220,8 +220,9 @@ Result<void> Recovery::ReplayRecord(uint64_t number, std::string_view record) {
       }
       return {};
     }
+    case RecordKind::kFirstPast:
     case RecordKind::kPast: {
-      auto past = PastRecord::Decode(std::string(record));
+      auto past = PastRecord::Decode(std::string(record), parts_.addressing.sources.resources());
       if (!past) return tl::unexpected(past.error());
       parts_.past_cursor((*past)->cursor());
       for (const PastRecord::Namespace& one : (*past)->namespaces()) {

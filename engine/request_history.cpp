@@ -60,10 +60,9 @@ void RequestHistory::ContainerIs(uint32_t container, const ProfileSubject& subje
   const std::string& type = subject.workload.workload_type;
   known.is_job = type == "job" || type == "cronjob";
   known.changed = true;
-  for (const Resource resource : kAllResources) {
-    auto& track = known.tracks[static_cast<size_t>(resource)];
+  known.tracks.ForEach([&](Resource resource, auto& track) {
     if (track) track->Adapt(*known.profile, resource, KindOf(known, resource), layouts_);
-  }
+  });
 }
 
 bool RequestHistory::LeavesOutPageCache(uint32_t container) const {
@@ -97,7 +96,7 @@ RequestHistory::Instance& RequestHistory::InstanceAt(uint32_t instance) {
 }
 
 UsageTrack& RequestHistory::TrackAt(Container& container, Resource resource) {
-  auto& track = container.tracks[static_cast<size_t>(resource)];
+  auto& track = container.tracks.At(resource);
   if (!track) {
     track = std::make_unique<UsageTrack>(*container.profile, resource, KindOf(container, resource),
                                          layouts_);
@@ -110,7 +109,7 @@ MemoryPeakWindow& RequestHistory::WindowAt(Instance& instance, Resource resource
                                            const Profile& profile, estimators::Time time) {
   const std::chrono::milliseconds length(profile.rule(resource).window_ms);
   const WindowRule rule = profile.strict ? WindowRule::kVpa : WindowRule::kMended;
-  auto& window = instance.windows[static_cast<size_t>(resource)];
+  auto& window = instance.windows.At(resource);
   const bool over = window && (!window->WindowEnd() || time >= *window->WindowEnd());
   if (!window || (over && (window->interval() != length || window->rule() != rule))) {
     window = std::make_unique<MemoryPeakWindow>(length, rule);
@@ -136,7 +135,7 @@ std::optional<double> RequestHistory::CountedUsage(Container& container, Resourc
   const int64_t end_ms = minute.start_ms + workloads::kMinuteMs;
   const bool is_young = context.pod_age_ms && *context.pod_age_ms <= rule.startup_ms;
   if (is_young && rule.startup_ms > 0 && !container.is_job) {
-    const auto& track = container.tracks[static_cast<size_t>(resource)];
+    const auto& track = container.tracks.Get(resource);
     const bool others_known = track != nullptr && track->own().minutes.Count() > 0;
     if (others_known || signs().minutes_left_out() < UsageSigns::kStartUpMinutes) {
       signs().LeaveOut(end_ms, minute.usage);
@@ -227,17 +226,17 @@ void RequestHistory::SetLabelSet(uint32_t instance, uint64_t labels) {
 }
 
 Result<void> RequestHistory::MergeTracks(Container& from, Container& into) {
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    auto& gone = from.tracks[i];
-    auto& kept = into.tracks[i];
-    if (!gone) continue;
+  Result<void> merged;
+  from.tracks.ForEach([&](Resource resource, auto& gone) {
+    if (!gone || !merged) return;
+    auto& kept = into.tracks.At(resource);
     if (!kept) {
       kept = std::move(gone);
-    } else if (auto merged = kept->Merge(*gone, into.profile->rule(static_cast<Resource>(i)));
-               !merged) {
-      return merged;
+    } else {
+      merged = kept->Merge(*gone, into.profile->rule(resource));
     }
-  }
+  });
+  if (!merged) return merged;
   if (from.kills) {
     if (!into.kills) into.kills = std::make_unique<KillLog>();
     into.kills->Merge(*from.kills);
@@ -254,10 +253,9 @@ void RequestHistory::MergeContainer(uint32_t from, uint32_t into) {
   if (from == into || from >= containers_.size() || !containers_[from]) return;
   Container& target = At(into);  // may move the other's place, not the other
   Container& source = *containers_[from];
-  for (const Resource resource : kAllResources) {
-    auto& track = source.tracks[static_cast<size_t>(resource)];
+  source.tracks.ForEach([&](Resource resource, auto& track) {
     if (track) track->Adapt(*target.profile, resource, KindOf(target, resource), layouts_);
-  }
+  });
   if (auto merged = MergeTracks(source, target); !merged) {
     LogOncePerMinute("merge", LogLevel::kWarn, "the histories of two containers cannot be added up",
                      {{"err", merged.error().message}});
@@ -277,12 +275,22 @@ void RequestHistory::Collect(uint32_t container, int64_t event_time_ms) {
   Container& known = *containers_[container];
   const estimators::Time before =
       estimators::Time(std::chrono::milliseconds(event_time_ms)) - kAggregateRetention;
-  for (const auto& track : known.tracks) {
+  known.tracks.ForEach([before](Resource, auto& track) {
     if (track) track->Collect(before);
-  }
+  });
+  CloseHours(container, estimators::Time(std::chrono::milliseconds(event_time_ms)));
   if (!known.kills) return;
   known.kills->Expire(event_time_ms, known.profile->rule(Resource::kMemory).kills.hold_ms);
   if (known.kills->empty()) known.kills.reset();
+  known.changed = true;
+}
+
+void RequestHistory::CloseHours(uint32_t container, estimators::Time time) {
+  if (container >= containers_.size() || !containers_[container]) return;
+  Container& known = *containers_[container];
+  known.tracks.ForEach([&](Resource resource, auto& track) {
+    if (track) track->CloseHour(time, known.profile->rule(resource));
+  });
   known.changed = true;
 }
 
@@ -293,13 +301,11 @@ void RequestHistory::ForgetRunningPeaks(uint32_t container, uint32_t instance,
   Container& known = *containers_[container];
   if (!known.profile->strict) return;
   Instance& pod = *instances_[instance];
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    auto& window = pod.windows[i];
-    if (window && known.tracks[i]) {
-      window->TakeBack(known.tracks[i]->For(pod.labels).histogram, now);
-    }
+  pod.windows.ForEach([&](Resource resource, auto& window) {
+    UsageTrack* const track = known.tracks.Get(resource).get();
+    if (window && track != nullptr) window->TakeBack(track->For(pod.labels).histogram, now);
     window.reset();
-  }
+  });
   pod.has_sample = false;
 }
 
@@ -308,14 +314,14 @@ void RequestHistory::GoThroughCheckpoint(uint32_t container) {
   Container& known = *containers_[container];
   if (!known.profile->strict) return;
   known.changed = true;
-  for (const auto& track : known.tracks) {
+  known.tracks.ForEach([](Resource, auto& track) {
     if (track) track->GoThroughCheckpoint();
-  }
+  });
 }
 
 const UsageTrack* RequestHistory::TrackOf(uint32_t container, Resource resource) const {
   if (container >= containers_.size() || !containers_[container]) return nullptr;
-  return containers_[container]->tracks[static_cast<size_t>(resource)].get();
+  return containers_[container]->tracks.Get(resource).get();
 }
 
 const KillLog* RequestHistory::KillsOf(uint32_t container) const {

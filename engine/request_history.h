@@ -4,7 +4,6 @@
 //
 // Lives on the shard's thread; not thread-safe.
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "estimators/decaying_histogram.h"
 #include "estimators/memory_peak_window.h"
 #include "model/profile.h"
+#include "model/resource_slots.h"
 #include "workloads/series_batch.h"
 
 namespace tidemark::engine {
@@ -43,6 +43,8 @@ class RequestHistory final : public workloads::UsageSink {
   void RemoveContainer(uint32_t container) override;
   void RemoveInstance(uint32_t instance) override;
   void Collect(uint32_t container, int64_t event_time_ms) override;
+  /// Time has come to here, though no sample of the container says so yet.
+  void CloseHours(uint32_t container, estimators::Time time);
 
   // Every bit of it survives. What was saved by another rule than that of the container's profile
   // goes on with the present one, as when a profile is changed while the daemon runs.
@@ -74,7 +76,7 @@ class RequestHistory final : public workloads::UsageSink {
  private:
   struct Container {
     const Profile* profile = nullptr;
-    std::array<std::unique_ptr<UsageTrack>, kResourceCount> tracks;
+    ResourceSlots<std::unique_ptr<UsageTrack>> tracks;
     std::unique_ptr<KillLog> kills;
     std::unique_ptr<UsageSigns> signs;
     bool is_job = false;  // its pods are runs
@@ -82,7 +84,7 @@ class RequestHistory final : public workloads::UsageSink {
   };
   /// A container of one pod.
   struct Instance {
-    std::array<std::unique_ptr<estimators::MemoryPeakWindow>, kResourceCount> windows;
+    ResourceSlots<std::unique_ptr<estimators::MemoryPeakWindow>> windows;
     uint64_t labels = 0;
     estimators::Time last_sample{};  // strict, every minute: VPA takes none that is not later
     bool has_sample = false;

@@ -1,55 +1,112 @@
 // The usage history of one container as bytes: which resources have one, then each; then its kills.
 //
-// The first byte of the first format said which resources there are and is below 16; that of the
-// present one is kFormatMark.
+// The first byte of the first format said which resources there are and is below 16; those of the
+// others are marks. The second had a byte of flags and resources, the present one has a byte of
+// flags, then a bit for each resource, with room for 16; one that the configuration names has its
+// name before it, since its slot may be another's by then.
+#include <set>
+#include <string>
 #include <utility>
 
 #include "engine/request_history.h"
 #include "estimators/time_codec.h"
+#include "model/log.h"
 
 namespace tidemark::engine {
 namespace {
 
-constexpr uint8_t kAllPresent = (1U << kResourceCount) - 1;
-constexpr uint8_t kFormatMark = 0x52;
-constexpr uint8_t kHasKills = 0x10;
-constexpr uint8_t kHasSigns = 0x20;
-constexpr uint8_t kHasSample = 0x10;
-constexpr uint8_t kHasLabels = 0x20;
+constexpr uint8_t kSecondFormatMark = 0x52;
+constexpr uint8_t kFormatMark = 0x53;
+// Flags of a container.
+constexpr uint8_t kHasKills = 0x01;
+constexpr uint8_t kHasSigns = 0x02;
+constexpr uint8_t kContainerFlags = kHasKills | kHasSigns;
+// Flags of a pod's container.
+constexpr uint8_t kHasSample = 0x01;
+constexpr uint8_t kHasLabels = 0x02;
+constexpr uint8_t kInstanceFlags = kHasSample | kHasLabels;
+
 constexpr int kFirstFormat = 1;
-constexpr int kFormat = 2;
+constexpr int kFormat = 2;  // of histograms and windows
+constexpr unsigned kFirstResources = 4;  // of the first and second format
+constexpr unsigned kResources = 16;
 
 /// A bit for each resource of which there is something.
 template <class Slots>
-uint8_t Present(const Slots& slots) {
-  uint8_t bits = 0;
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    if (slots[i]) bits |= static_cast<uint8_t>(1U << i);
-  }
+uint64_t Present(const Slots& slots) {
+  uint64_t bits = 0;
+  slots.ForEach([&](Resource resource, const auto& slot) {
+    if (slot) bits |= uint64_t{1} << static_cast<unsigned>(resource);
+  });
   return bits;
+}
+
+template <class Slots>
+void SaveSlots(const Slots& slots, const ResourceTable& names, ByteWriter& out) {
+  slots.ForEach([&](Resource resource, const auto& slot) {
+    if (!slot) return;
+    if (IsCustom(resource)) out.Text(names.NameOf(resource));
+    slot->Save(out);
+  });
 }
 
 struct Head {
   int format = kFormat;
-  uint8_t bits = 0;
-
-  bool Has(size_t slot) const { return (bits >> slot & 1) != 0; }
+  uint8_t flags = 0;
+  uint64_t resources = 0;
 };
 
 /// Reads what comes first; kInvalidArgument when it is cut or names what is not known. `allowed`:
-/// further bits of the present format.
+/// flags of the present format; in the second they stood above the resources.
 Result<Head> ReadHead(ByteReader& in, uint8_t allowed) {
   Head head;
-  head.bits = in.Byte();
-  if (head.bits == kFormatMark) {
-    head.bits = in.Byte();
+  const uint8_t first = in.Byte();
+  unsigned resources = kFirstResources;
+  if (first == kFormatMark) {
+    head.flags = in.Byte();
+    head.resources = in.Varint();
+    resources = kResources;
+  } else if (first == kSecondFormatMark) {
+    const uint8_t bits = in.Byte();
+    head.flags = bits >> kFirstResources;
+    head.resources = bits & ((1U << kFirstResources) - 1);
   } else {
     head.format = kFirstFormat;
-    allowed = 0;
+    head.resources = first;
   }
-  if (!in.failed() && (head.bits & ~(kAllPresent | allowed)) == 0) return head;
+  const bool good = (head.flags & ~allowed) == 0 && head.resources >> resources == 0;
+  if (!in.failed() && good) return head;
   return Fail(ErrorCode::kInvalidArgument,
               "saved history: it is cut or names a resource that is not known");
+}
+
+/// The slot that follows in the bytes: read(Resource, bool kept) for each resource of `head`, in
+/// order. What has no name any more is read all the same, as if it were of the first slot that the
+/// configuration may name, and is not to be kept.
+template <class Read>
+Result<void> ReadSlots(const Head& head, const ResourceTable& names, ByteReader& in, Read read) {
+  std::set<Resource> seen;
+  for (unsigned saved = 0; saved < kResources; ++saved) {
+    if ((head.resources >> saved & 1) == 0) continue;
+    std::optional<Resource> resource = static_cast<Resource>(saved);
+    if (saved >= kBuiltInResourceCount) {
+      const std::string_view name = in.Text();
+      resource = names.Parse(name);
+      if (resource && !IsCustom(*resource)) resource.reset();
+      if (in.failed() || (resource && !seen.insert(*resource).second)) {
+        return Fail(ErrorCode::kInvalidArgument, "saved history: the name of a resource is wrong");
+      }
+      if (!resource) {
+        LogOncePerMinute("resource_gone", LogLevel::kWarn,
+                         "what was kept of a resource that no source names any more is dropped",
+                         {{"resource", std::string(name)}});
+      }
+    }
+    if (auto good = read(resource.value_or(Resource::kFirstCustom), resource.has_value()); !good) {
+      return good;
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -57,42 +114,40 @@ Result<Head> ReadHead(ByteReader& in, uint8_t allowed) {
 void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
   const Container* const found =
       container < containers_.size() ? containers_[container].get() : nullptr;
-  const auto bits = static_cast<uint8_t>(found == nullptr ? 0
-                                                          : Present(found->tracks) |
-                                                                (found->kills ? kHasKills : 0) |
-                                                                (found->signs ? kHasSigns : 0));
-  if (bits == 0) {  // nothing is written as the first format wrote it
+  const uint64_t resources = found == nullptr ? 0 : Present(found->tracks);
+  uint8_t flags = 0;
+  if (found != nullptr && found->kills) flags |= kHasKills;
+  if (found != nullptr && found->signs) flags |= kHasSigns;
+  if (resources == 0 && flags == 0) {  // nothing is written as the first format wrote it
     out.Byte(0);
     return;
   }
-  const Container& known = *found;
   out.Byte(kFormatMark);
-  out.Byte(bits);
-  for (const auto& track : known.tracks) {
-    if (track) track->Save(out);
-  }
-  if (known.kills) known.kills->Save(out);
-  if (known.signs) known.signs->Save(out);
+  out.Byte(flags);
+  out.Varint(resources);
+  SaveSlots(found->tracks, profiles_->resources(), out);
+  if (found->kills) found->kills->Save(out);
+  if (found->signs) found->signs->Save(out);
 }
 
 void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
   const Instance* const found = instance < instances_.size() ? instances_[instance].get() : nullptr;
-  uint8_t bits = 0;
+  uint64_t resources = 0;
+  uint8_t flags = 0;
   if (found != nullptr) {
-    bits = Present(found->windows);
-    if (found->has_sample) bits |= kHasSample;
-    if (found->labels != 0) bits |= kHasLabels;
+    resources = Present(found->windows);
+    if (found->has_sample) flags |= kHasSample;
+    if (found->labels != 0) flags |= kHasLabels;
   }
-  if (bits == 0) {
+  if (resources == 0 && flags == 0) {
     out.Byte(0);
     return;
   }
   const Instance& known = *found;
   out.Byte(kFormatMark);
-  out.Byte(bits);
-  for (const auto& window : known.windows) {
-    if (window) window->Save(out);
-  }
+  out.Byte(flags);
+  out.Varint(resources);
+  SaveSlots(known.windows, profiles_->resources(), out);
   if (known.has_sample) estimators::SaveTime(out, known.last_sample);
   if (known.labels != 0) out.Fixed64(known.labels);
 }
@@ -100,27 +155,29 @@ void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
 Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
                                                                 const Profile& profile,
                                                                 bool is_job) {
-  const auto head = ReadHead(in, kHasKills | kHasSigns);
+  const auto head = ReadHead(in, kContainerFlags);
   if (!head) return tl::unexpected(head.error());
   Container read;
   read.profile = &profile;
   read.is_job = is_job;
-  for (const Resource resource : kAllResources) {
-    const auto slot = static_cast<size_t>(resource);
-    if (!head->Has(slot)) continue;
-    auto track = head->format == kFirstFormat
-                     ? UsageTrack::RestoreFirstFormat(in, resource, layouts_)
-                     : UsageTrack::Restore(in, layouts_);
-    if (!track) return tl::unexpected(std::move(track.error()));
-    track->Adapt(profile, resource, SamplingKind::Of(profile, resource, is_job), layouts_);
-    read.tracks[slot] = std::make_unique<UsageTrack>(std::move(*track));
-  }
-  if ((head->bits & kHasKills) != 0) {
+  auto tracks = ReadSlots(
+      *head, profiles_->resources(), in, [&](Resource resource, bool kept) -> Result<void> {
+        auto track = head->format == kFirstFormat
+                         ? UsageTrack::RestoreFirstFormat(in, resource, layouts_)
+                         : UsageTrack::Restore(in, layouts_);
+        if (!track) return tl::unexpected(std::move(track.error()));
+        if (!kept) return {};
+        track->Adapt(profile, resource, SamplingKind::Of(profile, resource, is_job), layouts_);
+        read.tracks.At(resource) = std::make_unique<UsageTrack>(std::move(*track));
+        return {};
+      });
+  if (!tracks) return tl::unexpected(std::move(tracks.error()));
+  if ((head->flags & kHasKills) != 0) {
     auto kills = KillLog::Restore(in);
     if (!kills) return tl::unexpected(std::move(kills.error()));
     read.kills = std::make_unique<KillLog>(std::move(*kills));
   }
-  if ((head->bits & kHasSigns) != 0) {
+  if ((head->flags & kHasSigns) != 0) {
     auto signs = UsageSigns::Restore(in);
     if (!signs) return tl::unexpected(std::move(signs.error()));
     read.signs = std::make_unique<UsageSigns>(*signs);
@@ -137,21 +194,24 @@ Result<void> RequestHistory::RestoreContainer(uint32_t container, ByteReader& in
 }
 
 Result<void> RequestHistory::RestoreInstance(uint32_t instance, ByteReader& in) {
-  const auto head = ReadHead(in, kHasSample | kHasLabels);
+  const auto head = ReadHead(in, kInstanceFlags);
   if (!head) return tl::unexpected(head.error());
-  if (head->bits == 0) return {};
+  if (head->resources == 0 && head->flags == 0) return {};
   auto read = std::make_unique<Instance>();
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    if (!head->Has(i)) continue;
-    auto window = estimators::MemoryPeakWindow::Restore(in, head->format);
-    if (!window) return tl::unexpected(std::move(window.error()));
-    read->windows[i] = std::make_unique<estimators::MemoryPeakWindow>(*window);
-  }
-  if ((head->bits & kHasSample) != 0) {
+  auto windows = ReadSlots(
+      *head, profiles_->resources(), in, [&](Resource resource, bool kept) -> Result<void> {
+        auto window = estimators::MemoryPeakWindow::Restore(in, head->format);
+        if (!window) return tl::unexpected(std::move(window.error()));
+        if (!kept) return {};
+        read->windows.At(resource) = std::make_unique<estimators::MemoryPeakWindow>(*window);
+        return {};
+      });
+  if (!windows) return windows;
+  if ((head->flags & kHasSample) != 0) {
     read->has_sample = true;
     read->last_sample = estimators::RestoreTime(in);
   }
-  if ((head->bits & kHasLabels) != 0) read->labels = in.Fixed64();
+  if ((head->flags & kHasLabels) != 0) read->labels = in.Fixed64();
   if (in.failed()) {
     return Fail(ErrorCode::kInvalidArgument, "saved history of a pod's container: it is cut");
   }
@@ -165,10 +225,12 @@ Result<void> RequestHistory::MergeSaved(uint32_t container, ByteReader& in) {
   if (!added) return tl::unexpected(std::move(added.error()));
   Container& kept = At(container);
   // Merging stops at the first pair that cannot be added up: all are looked at before.
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    if (!kept.tracks[i] || !added->tracks[i]) continue;
-    if (auto good = kept.tracks[i]->CanMerge(*added->tracks[i]); !good) return good;
-  }
+  Result<void> good;
+  kept.tracks.ForEach([&](Resource resource, const auto& track) {
+    const auto& other = added->tracks.Get(resource);
+    if (good && track && other) good = track->CanMerge(*other);
+  });
+  if (!good) return good;
   return MergeTracks(*added, kept);
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/adaptive_basis.h"
 #include "estimators/amount.h"
 #include "estimators/request_estimator.h"
 #include "model/amount_text.h"
@@ -54,34 +55,62 @@ RequestBases PercentilesOf(const RequestInputs& inputs) {
   return {.target = found[1], .lower = found[0], .upper = found[2]};
 }
 
+/// Of Jobs and CronJobs each run may count by its peak alone.
+bool CountsRuns(const RequestInputs& inputs) {
+  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
+  return inputs.is_job && rule.peak_per_run && rule.samples == SampleKind::kEveryMinute;
+}
+
 /// What the request is worked out from.
 struct Bases {
   RequestBases values;
-  std::string_view step = "percentile";
-  std::string what;  // unless nobody asks
+  std::vector<ExplanationStep> steps;  // unless nobody asks
   bool is_mark = false;
+  bool is_hours = false;
+  bool stands_in = false;  // for hours that are not known, or say nothing
 };
+
+/// Whether the hours are the basis: of runs, of which only the peaks count, they say nothing.
+bool GoesByHours(const RequestInputs& inputs) {
+  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
+  return rule.basis == Basis::kAdaptive && !CountsRuns(inputs);
+}
 
 Bases BasesOf(const RequestInputs& inputs, bool explain) {
   const ResourceRule& rule = inputs.profile->rule(inputs.resource);
   Bases bases;
   if (rule.basis == Basis::kHighWater) {
-    bases.step = "high_water";
     if (auto mark = BasisOf(inputs.high_water, rule, explain)) {
       bases.values = mark->bases;
-      bases.what = std::move(mark->what);
+      if (explain) {
+        bases.steps.push_back({"high_water", bases.values.target, true, std::move(mark->what)});
+      }
       bases.is_mark = true;
       return bases;
     }
   }
   bases.values = PercentilesOf(inputs);
-  if (explain) {
-    bases.what = fmt::format("percentile {:g} of {} samples{}", rule.percentile * 100,
-                             inputs.usage == nullptr ? 0 : inputs.usage->minutes.Count(),
-                             rule.basis == Basis::kHighWater
-                                 ? ": there is no high-water mark before the first full hour"
-                                 : "");
+  if (GoesByHours(inputs) && inputs.usage != nullptr) {
+    auto hours = AdaptiveBasisOf(*inputs.usage, inputs.resource, rule, bases.values, explain);
+    if (hours) {
+      bases.values = hours->bases;
+      bases.steps = std::move(hours->steps);
+      bases.is_hours = true;
+      return bases;
+    }
   }
+  if (explain) {
+    const std::string_view instead =
+        rule.basis == Basis::kHighWater ? ": there is no high-water mark before the first full hour"
+        : CountsRuns(inputs)            ? ", of each run the peak"
+        : GoesByHours(inputs)           ? ": nothing is known of the hours yet"
+                                        : "";
+    bases.steps.push_back(
+        {rule.basis == Basis::kHighWater ? "high_water" : "percentile", bases.values.target, true,
+         fmt::format("percentile {:g} of {} samples{}", rule.percentile * 100,
+                     inputs.usage == nullptr ? 0 : inputs.usage->minutes.Count(), instead)});
+  }
+  bases.stands_in = rule.basis == Basis::kAdaptive;
   return bases;
 }
 
@@ -127,10 +156,45 @@ bool KillsDecide(const RequestInputs& inputs, double value) {
   return value <= std::max(inputs.kills_needed, layout.BucketStart(next));
 }
 
+/// Whether start-up minutes were left out.
+bool LeftStartUpOut(const RequestInputs& inputs) {
+  return inputs.resource == Resource::kCpu && inputs.signs != nullptr &&
+         inputs.signs->StartUpPeak(inputs.event_time_ms).has_value();
+}
+
+double ThrottledRatio(const RequestInputs& inputs) {
+  if (inputs.resource != Resource::kCpu || inputs.signs == nullptr) return 0;
+  return inputs.signs->ThrottledRatio(inputs.event_time_ms);
+}
+
+/// What was made of minutes before they were counted; `value` is what they then lead to.
+void AddSampleSteps(const RequestInputs& inputs, double value, Steps& steps) {
+  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
+  if (LeftStartUpOut(inputs)) {
+    steps.Add(
+        "start_up", value, true,
+        fmt::format("the first {:g} minutes of each pod are left out; they used up to {}",
+                    static_cast<double>(rule.startup_ms) / 60'000,
+                    AmountText(inputs.resource, *inputs.signs->StartUpPeak(inputs.event_time_ms))));
+  }
+  if (const double throttled = ThrottledRatio(inputs); throttled > 0) {
+    steps.Add("throttling", value, true,
+              fmt::format("in {:.2g} % of the last day's minutes the limit held it back in {:g} % "
+                          "or more of the periods: they count for up to twice their usage",
+                          throttled * 100, rule.throttled_from_ratio * 100));
+  }
+  if (inputs.resource == Resource::kMemory && rule.leave_out_page_cache) {
+    steps.Add("page_cache", value, true, "page cache is left out of the usage");
+  }
+}
+
 void AddModelSteps(const RequestInputs& inputs, const Bases& bases, const RequestBases& model,
                    Steps& steps) {
   if (!steps) return;
-  steps.Add(bases.step, bases.values.target, true, bases.what);
+  AddSampleSteps(inputs, bases.values.target, steps);
+  for (const ExplanationStep& step : bases.steps) {
+    steps.Add(step.name, step.value, step.changed, step.what);
+  }
   double value = bases.values.target;
   if (inputs.share) {
     value *= *inputs.share;
@@ -152,7 +216,7 @@ void AddBoundSteps(const RequestInputs& inputs, const RequestPolicy& policy,
   const ResourceRule& rule = inputs.profile->rule(inputs.resource);
   const auto text = [&](double amount) { return AmountText(inputs.resource, amount); };
   steps.AddAmount("margin", estimate.with_margin, estimate.with_margin != estimate.model_amount,
-                  fmt::format("+ {:g} %", rule.margin_ratio * 100));
+                  fmt::format("+ {:g} %", policy.margin_ratio * 100));
   steps.AddAmount("expansion", estimate.expanded, estimate.expanded != estimate.with_margin,
                   fmt::format("x {:g}", rule.expansion_factor));
   int64_t value = std::max(estimate.expanded, policy.minimum);
@@ -169,6 +233,38 @@ void AddBoundSteps(const RequestInputs& inputs, const RequestPolicy& policy,
                   fmt::format("up to a multiple of {}", text(rule.rounding)));
   steps.AddAmount("ceiling", estimate.recommended_amount, estimate.ceiling_applied,
                   rule.ceiling ? fmt::format("at most {}", text(*rule.ceiling)) : "none");
+}
+
+/// No more than `most`; false where it was not more.
+bool Cap(int64_t most, RequestEstimate& estimate) {
+  estimate.lower_bound = std::min(estimate.lower_bound, most);
+  if (estimate.upper_bound) estimate.upper_bound = std::min(*estimate.upper_bound, most);
+  if (estimate.recommended_amount <= most) return false;
+  estimate.recommended_amount = most;
+  return true;
+}
+
+/// What stands above the profile's own ceiling.
+void CapByLimitAndNode(const RequestInputs& inputs, double amounts, RequestEstimate& estimate,
+                       ResourceAdvice& advice, Steps& steps) {
+  const ResourceRule& rule = inputs.profile->rule(inputs.resource);
+  const auto text = [&](double amount) { return AmountText(inputs.resource, amount); };
+  if (rule.plateau_at_limit && inputs.limit && inputs.usage != nullptr && inputs.kills == 0 &&
+      !inputs.share && LiesAtLimit(*inputs.usage, *inputs.limit)) {
+    const bool changed = Cap(WholeAmount(*inputs.limit, amounts), estimate);
+    if (changed) advice.Mark(AdviceMark::kPlateau);
+    steps.AddAmount("plateau", estimate.recommended_amount, changed,
+                    fmt::format("at most {}: use lies at this limit without a kill, as a heap does "
+                                "that takes what it is given",
+                                text(*inputs.limit)));
+  }
+  if (rule.node_cap && inputs.node) {
+    const bool changed = Cap(WholeAmount(*inputs.node, amounts), estimate);
+    if (changed) advice.Mark(AdviceMark::kNodeCap);
+    steps.AddAmount(
+        "node_cap", estimate.recommended_amount, changed,
+        fmt::format("at most {}: the largest node has no room for more", text(*inputs.node)));
+  }
 }
 
 void MarkEstimate(const RequestEstimate& estimate, ResourceAdvice& advice) {
@@ -244,6 +340,8 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
     const RequestBases model = {lifted(bases.values.target), lifted(bases.values.lower),
                                 lifted(bases.values.upper)};
     RequestPolicy policy = PolicyOf(inputs, amounts);
+    // A margin that is meant for what the hours ask for, which need none, is too little for others.
+    if (bases.stands_in) policy.margin_ratio = std::max(policy.margin_ratio, kUsualMargin);
     if (inputs.usage != nullptr || as_vpa) {
       const std::chrono::milliseconds interval(rule.confidence_interval_ms);
       RequestInputs none = inputs;
@@ -253,7 +351,10 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
       advice.confidence_days = ConfidenceOf(none, std::chrono::hours(24));
       advice.samples = none.usage->minutes.Count();
     }
-    const RequestEstimate estimate = estimators::EstimateRequest(model, policy, amounts);
+    RequestEstimate estimate = estimators::EstimateRequest(model, policy, amounts);
+    AddModelSteps(inputs, bases, model, steps);
+    AddBoundSteps(inputs, policy, estimate, amounts, steps);
+    CapByLimitAndNode(inputs, amounts, estimate, advice, steps);
     advice.model_request = static_cast<double>(estimate.model_amount) / amounts;
     advice.recommended_request = static_cast<double>(estimate.recommended_amount) / amounts;
     advice.lower_bound = static_cast<double>(estimate.lower_bound) / amounts;
@@ -273,8 +374,17 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
                                           : AdviceMark::kSharedEqually);
     }
     if (bases.is_mark) advice.Mark(AdviceMark::kHighWater);
-    AddModelSteps(inputs, bases, model, steps);
-    AddBoundSteps(inputs, policy, estimate, amounts, steps);
+    if (bases.is_hours) advice.Mark(AdviceMark::kHours);
+    if (CountsRuns(inputs)) advice.Mark(AdviceMark::kPerRun);
+    if (LeftStartUpOut(inputs)) advice.Mark(AdviceMark::kStartUpApart);
+    if (ThrottledRatio(inputs) > 0) advice.Mark(AdviceMark::kThrottled);
+    if (inputs.resource == Resource::kMemory && rule.leave_out_page_cache) {
+      advice.Mark(AdviceMark::kPageCacheOut);
+    }
+    if (steps && inputs.usage != nullptr) {
+      const std::string shape = ShapeText(*inputs.usage, inputs.resource, inputs.limit);
+      if (!shape.empty()) steps.Add("shape", *advice.recommended_request, false, shape);
+    }
   }
   const bool too_young = !advice.recommended_request || advice.confidence_days < kEnoughDays;
   switch (profile.mode) {

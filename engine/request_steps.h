@@ -1,9 +1,10 @@
 #pragma once
 // From what is known of the usage to the request to set, step by step.
 //
-// percentile, or the high-water mark where that is the basis (or kills, where they ask for more) ->
-// margin -> expansion -> share of the pod's minimum -> floor -> rounded up -> ceiling; or, in
-// static pools, the original request times a ratio. Pure functions.
+// percentile, high-water mark or what the hours say, whichever is the basis (or kills, where they
+// ask for more) -> margin -> expansion -> share of the pod's minimum -> floor -> rounded up ->
+// ceiling -> limit, where memory lies there -> largest node; or, in static pools, the original
+// request times a ratio. Pure functions.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "engine/high_water_reading.h"
+#include "engine/usage_signs.h"
 #include "engine/usage_track.h"
 #include "estimators/confidence.h"
 #include "model/explanation.h"
@@ -35,6 +37,11 @@ struct RequestInputs {
   std::optional<double> share;
   bool share_by_request = false;
   std::optional<double> original_request;
+  std::optional<double> limit;        ///< in force now
+  std::optional<double> node;         ///< what the largest node can give; absent: not known
+  const UsageSigns* signs = nullptr;  ///< null: nothing was made of the minutes
+  bool is_job = false;                ///< the pods are runs
+  int64_t event_time_ms = 0;
 };
 
 /// Fills what the inputs say into `advice`: model and recommended request, bounds, confidence,

@@ -256,6 +256,9 @@ ShardPage Shard::Publish(int64_t now_ms) {
     if (!resident.state) continue;
     Refresh(resident, elapsed_ms, page.due);
     page.blocks.push_back(resident.block);
+    const NodeSize largest =
+        resident.state->LargestNode(resident.state->event_time_ms() + resident.silent_ms);
+    if (largest[0] || largest[1]) RaiseSize(largest, page.nodes[resident.state->cluster()]);
   }
   page.sources = context_.source_counts;
   return page;
@@ -355,8 +358,28 @@ std::shared_ptr<const NamespaceBlock> Shard::Render(workloads::NamespaceState& s
   block->event_time_ms = state.event_time_ms();
   block->profiles = history_.profiles();
   const auto views = state.View(block->event_time_ms + silent_ms);
-  block->workloads = Advisor(history_, views, block->event_time_ms, counters_).Advise(before);
+  block->workloads =
+      Advisor(history_, views, block->event_time_ms, LargestNode(state), counters_).Advise(before);
   return block;
+}
+
+const NodeSize& Shard::LargestNode(const workloads::NamespaceState& state) const {
+  static const NodeSize kNotKnown;
+  const auto found = nodes_->find(state.cluster());
+  return found == nodes_->end() ? kNotKnown : found->second;
+}
+
+void Shard::SetNodes(const std::shared_ptr<const NodeSizes>& nodes) {
+  const auto before = std::exchange(nodes_, nodes);
+  const auto of = [](const NodeSizes& sizes, const std::string& cluster) {
+    const auto found = sizes.find(cluster);
+    return found == sizes.end() ? NodeSize() : found->second;
+  };
+  for (Resident& resident : residents_) {
+    if (!resident.state) continue;
+    const std::string& cluster = resident.state->cluster();
+    if (of(*before, cluster) != of(*nodes, cluster)) resident.block.reset();
+  }
 }
 
 void Shard::SetProfiles(const ProfileSetPtr& profiles) {
@@ -402,7 +425,8 @@ void Shard::ExplainRequests(std::string_view name_space, std::string_view worklo
     for (size_t i = 0; i < views.size(); ++i) {
       if (views[i].id->workload_type != workload_type || views[i].id->workload != workload)
         continue;
-      out.push_back(Advisor(history_, views, state.event_time_ms(), counters_).Explain(i));
+      out.push_back(Advisor(history_, views, state.event_time_ms(), LargestNode(state), counters_)
+                        .Explain(i));
     }
   }
 }

@@ -22,6 +22,7 @@
 #include "engine/batch_pool.h"
 #include "engine/journal_record.h"
 #include "engine/namespace_directory.h"
+#include "engine/node_sizes.h"
 #include "engine/options.h"
 #include "engine/request_history.h"
 #include "model/counters.h"
@@ -37,6 +38,7 @@ namespace tidemark::engine {
 struct ShardPage {
   std::vector<std::shared_ptr<const NamespaceBlock>> blocks;
   std::vector<workloads::SourceCount> sources;
+  NodeSizes nodes;  ///< those that this shard's namespaces are told of
   /// Namespaces that have something to give up; it changes state and so has to go through the
   /// journal.
   std::vector<AgeingRecord> due;
@@ -123,6 +125,8 @@ class Shard {
   /// A record that was not a batch has been applied.
   void Reached(uint64_t number) { last_number_ = std::max(last_number_, number); }
   const RequestHistory& history() const { return history_; }
+  /// What all shards together know of the nodes; what is shown by others is shown anew.
+  void SetNodes(const std::shared_ptr<const NodeSizes>& nodes);
   /// From the next batch on all is estimated by these.
   void SetProfiles(const ProfileSetPtr& profiles);
   /// What strict profiles forget when the daemon is restarted (RequestHistory).
@@ -170,6 +174,7 @@ class Shard {
   void Drop(uint32_t place);
   /// Brings the block of a namespace up to date; what it has to give up is appended to `due`.
   void Refresh(Resident& resident, int64_t elapsed_ms, std::vector<AgeingRecord>& due);
+  const NodeSize& LargestNode(const workloads::NamespaceState& state) const;
   std::shared_ptr<const NamespaceBlock> Render(workloads::NamespaceState& state, int64_t silent_ms,
                                                const NamespaceBlock* before);
 
@@ -187,6 +192,7 @@ class Shard {
   std::vector<LabelView> labels_;
   std::vector<workloads::NamespaceState*> touched_;  // by the batch at hand
   int64_t published_ms_ = 0;
+  std::shared_ptr<const NodeSizes> nodes_ = std::make_shared<NodeSizes>();
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;

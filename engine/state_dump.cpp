@@ -53,7 +53,7 @@ void DumpNamespace(const workloads::NamespaceState& state, const RequestHistory&
                                    {"event_time_ms", Milliseconds(state.event_time_ms())}}));
   state.ForEachContainer([&](const workloads::Workload& workload, std::string_view container,
                              const workloads::WorkloadContainer& known) {
-    for (const Resource resource : kAllResources) {
+    for (const Resource resource : history.profiles()->resources().all()) {
       const UsageTrack* const track = history.TrackOf(known.index, resource);
       if (track == nullptr) continue;
       const UsageTrack::Reading reading = track->Read();
@@ -62,11 +62,11 @@ void DumpNamespace(const workloads::NamespaceState& state, const RequestHistory&
                         {"workload_type", workload.id.workload_type},
                         {"workload", workload.id.workload},
                         {"container", container},
-                        {"resource", ResourceName(resource)}};
+                        {"resource", history.profiles()->resources().NameOf(resource)}};
       for (auto& [key, value] : HistoryLine(reading.histogram(), reading.minutes)) {
         line[key] = value;
       }
-      line["first_minute_ms"] = Milliseconds(known.first_ms[static_cast<size_t>(resource)]);
+      line["first_minute_ms"] = Milliseconds(known.first.Get(resource).ms);
       line["past_until_ms"] = Milliseconds(known.past_until_ms);
       lines.push_back(json::serialize(line));
     }

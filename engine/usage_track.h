@@ -63,6 +63,7 @@ class UsageTrack {
 
   /// A minute of any pod, for what the hours say; nothing where the rule does not ask for it.
   void CountHour(estimators::Time start, double usage, const ResourceRule& rule);
+  void CloseHour(estimators::Time time, const ResourceRule& rule) { hours_.Close(time, rule); }
   const HoursTrack& hours() const { return hours_; }
 
   /// Where samples of a pod with these labels go.

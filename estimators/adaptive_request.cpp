@@ -38,7 +38,10 @@ bool AdaptiveRequest::AddSample(Time time, double usage, const AdaptiveRequestOp
     CloseRunning(hour, options);
   }
   first_hour_ = std::min(first_hour_, hour);
-  days_.Raise(DayOfHour(hour), usage);
+  // Encoding a level costs more than all the rest.
+  if (hour < running_hour_ || running_.samples.IsEmpty() || usage > running_.samples.largest()) {
+    days_.Raise(DayOfHour(hour), usage);
+  }
   if (hour < running_hour_) {
     AddLate(hour, usage, options);
     return true;

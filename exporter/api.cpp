@@ -192,7 +192,7 @@ HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const Prices& price
     const std::optional<std::string> next = WritePage(snapshot, *query, prices, json);
     if (next) json.Member("next", *next);
     json.Key("summary");
-    WriteSummary(SumsOf(snapshot, *query), prices, json);
+    WriteSummary(SumsOf(snapshot, *query), prices, *snapshot.resources, json);
     json.EndObject();
   });
 }

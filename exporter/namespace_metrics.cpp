@@ -34,7 +34,8 @@ constexpr std::array<FamilyHeader, kFamilyCount> kFamilies = {{
 
 class Renderer {
  public:
-  explicit Renderer(const Prices& prices) : prices_(prices) {}
+  Renderer(const Prices& prices, const ResourceTable& resources)
+      : prices_(prices), resources_(resources) {}
 
   BlockText Render(const NamespaceBlock& block) {
     AllRequestSums sums;
@@ -44,7 +45,7 @@ class Renderer {
     AppendNextLabel("namespace", block.name_space, labels_);
     const size_t end = labels_.size();
     std::optional<double> savings;
-    for (const Resource resource : kRequestedResources) {
+    for (const Resource resource : resources_.all()) {
       labels_.resize(end);
       AddResource(resource, sums.Of(resource));
       if (sums.Of(resource).known > 0) {
@@ -63,8 +64,8 @@ class Renderer {
  private:
   void AddResource(Resource resource, const RequestSums& sums) {
     if (sums.Containers() == 0) return;
-    AppendNextLabel("resource", ResourceName(resource), labels_);
-    AppendNextLabel("unit", UnitName(resource), labels_);
+    AppendNextLabel("resource", resources_.NameOf(resource), labels_);
+    AppendNextLabel("unit", resources_.UnitOf(resource), labels_);
     const size_t end = labels_.size();
     labels_ += "} ";
     if (sums.known > 0) {
@@ -85,6 +86,7 @@ class Renderer {
   }
 
   const Prices& prices_;
+  const ResourceTable& resources_;
   BlockTextBuilder builder_{kFamilyCount};
   std::string labels_;
 };
@@ -97,7 +99,7 @@ void NamespaceMetrics::Append(const Snapshot& snapshot, const Prices& prices,
   const std::scoped_lock lock(mutex_);
   if (rendered_with_ != prices) cache_.Clear();
   rendered_with_ = prices;
-  Renderer renderer(prices);
+  Renderer renderer(prices, *snapshot.resources);
   const BlockTextCache::Texts texts =
       cache_.Render(snapshot, [&](const NamespaceBlock& block) { return renderer.Render(block); });
   constexpr size_t kHeaders = 2048;

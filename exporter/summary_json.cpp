@@ -1,5 +1,6 @@
 #include "exporter/summary_json.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "exporter/answer_json.h"
@@ -7,11 +8,11 @@
 namespace tidemark::exporter {
 namespace {
 
-void WriteResource(Resource resource, const RequestSums& sums, const std::optional<double>& savings,
-                   JsonWriter& json) {
+void WriteResource(Resource resource, const ResourceTable& resources, const RequestSums& sums,
+                   const std::optional<double>& savings, JsonWriter& json) {
   json.BeginObject();
-  json.Member("resource", ResourceName(resource));
-  json.Member("unit", UnitName(resource));
+  json.Member("resource", resources.NameOf(resource));
+  json.Member("unit", resources.UnitOf(resource));
   if (sums.known > 0) {
     json.Key("current_request"), json.Number(sums.current);
     json.Key("recommended_request"), json.Number(sums.recommended);
@@ -30,26 +31,31 @@ void WriteResource(Resource resource, const RequestSums& sums, const std::option
 
 }  // namespace
 
-void WriteSummaryMembers(const AllRequestSums& sums, const Prices& prices, JsonWriter& json) {
+void WriteSummaryMembers(const AllRequestSums& sums, const Prices& prices,
+                         const ResourceTable& resources, JsonWriter& json) {
   const auto savings_of = [&](Resource resource) {
     const RequestSums& one = sums.Of(resource);
     return one.known > 0 ? MonthlyCost(prices, resource, one.reclaimable) : std::nullopt;
   };
   std::optional<double> savings;
-  for (const Resource resource : kRequestedResources) AddKnown(savings_of(resource), savings);
+  for (const Resource resource : resources.all()) AddKnown(savings_of(resource), savings);
   if (prices.Any()) json.Member("currency", prices.currency);
   WriteIfKnown("savings_per_month", savings, json);
   json.Key("resources");
   json.BeginArray();
-  for (const Resource resource : kRequestedResources) {
-    WriteResource(resource, sums.Of(resource), savings_of(resource), json);
+  for (const Resource resource : resources.all()) {
+    const bool always =
+        std::ranges::find(kRequestedResources, resource) != kRequestedResources.end();
+    if (!always && sums.Of(resource).Containers() == 0) continue;
+    WriteResource(resource, resources, sums.Of(resource), savings_of(resource), json);
   }
   json.EndArray();
 }
 
-void WriteSummary(const AllRequestSums& sums, const Prices& prices, JsonWriter& json) {
+void WriteSummary(const AllRequestSums& sums, const Prices& prices, const ResourceTable& resources,
+                  JsonWriter& json) {
   json.BeginObject();
-  WriteSummaryMembers(sums, prices, json);
+  WriteSummaryMembers(sums, prices, resources, json);
   json.EndObject();
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "model/amount_text.h"
@@ -61,7 +62,7 @@ class Sentence {
       : profile_(profile), rule_(profile.rule(advice.resource)), advice_(advice) {}
 
   std::string Text() {
-    text_ = ResourceName(advice_.resource);
+    text_ = profile_.names->NameOf(advice_.resource);
     if (!advice_.recommended_request) {
       text_ += ": " + WhyNothing();
       return std::move(text_);
@@ -128,6 +129,13 @@ class Sentence {
             : fmt::format("{} of {}", SpanText(advice_.confidence_days),
                           advice_.Has(AdviceMark::kPerRun) ? "runs, of each the peak,"
                                                            : WhoseSamples(profile_.level, summed));
+    if (advice_.Has(AdviceMark::kHours)) {
+      text_ += CountsPeaks()
+                   ? fmt::format("the highest hours of {} ask for {}", samples, model)
+                   : fmt::format("the hours of {} ask for {}, with {} of minutes above", samples,
+                                 model, Percent(rule_.adaptive.target_exceedance_ratio));
+      return;
+    }
     if (advice_.Has(AdviceMark::kHighWater)) {
       text_ += fmt::format("the high-water mark of risk {:g} over 7 days is {}",
                            rule_.high_water.risk, model);
@@ -135,6 +143,14 @@ class Sentence {
     }
     text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);
   }
+
+  /// Where the hours say nothing a percentile stands in for them, with the usual margin at least.
+  double Margin() const {
+    const bool stands_in = rule_.basis == Basis::kAdaptive && !advice_.Has(AdviceMark::kHours);
+    return stands_in ? std::max(rule_.margin_ratio, kUsualMargin) : rule_.margin_ratio;
+  }
+
+  bool CountsPeaks() const { return rule_.samples == SampleKind::kPeakPerWindow; }
 
   /// VPA, and so a strict profile, recommends its minimum for what it knows nothing of.
   bool HasNoUsage() const {
@@ -144,8 +160,7 @@ class Sentence {
 
   void AddFactors() {
     if (HasNoUsage()) return;
-    if (rule_.margin_ratio > 0)
-      text_ += fmt::format(", plus {} margin", Percent(rule_.margin_ratio));
+    if (Margin() > 0) text_ += fmt::format(", plus {} margin", Percent(Margin()));
     if (rule_.expansion_factor != 1) {
       text_ += fmt::format(", times {} for expansion", Figure(rule_.expansion_factor));
     }
@@ -175,10 +190,11 @@ class Sentence {
 
   /// Whole millicores and bytes are how requests are written: nobody asks about these.
   bool RoundsVisibly() const {
-    return rule_.rounding >
-           (advice_.resource == Resource::kCpu || advice_.resource == Resource::kGpuUtilization
-                ? 0.001
-                : 1);
+    return rule_.rounding > (advice_.resource == Resource::kCpu ||
+                                     advice_.resource == Resource::kGpuUtilization ||
+                                     IsCustom(advice_.resource)
+                                 ? 0.001
+                                 : 1);
   }
 
   void AddRemarks() {
@@ -230,6 +246,7 @@ std::string_view ToString(AdviceMark mark) {
     case AdviceMark::kNodeCap: return "node_cap";
     case AdviceMark::kPlateau: return "plateau";
     case AdviceMark::kHighWater: return "high_water";
+    case AdviceMark::kHours: return "hours";
   }
   return "unknown";
 }

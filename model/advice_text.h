@@ -11,14 +11,14 @@
 namespace tidemark {
 
 /// Every mark, in the order of its bits.
-inline constexpr std::array<AdviceMark, 19> kAllAdviceMarks = {
+inline constexpr std::array<AdviceMark, 20> kAllAdviceMarks = {
     AdviceMark::kKills,         AdviceMark::kPodMinimum,   AdviceMark::kFloor,
     AdviceMark::kCeiling,       AdviceMark::kRounded,      AdviceMark::kStatic,
     AdviceMark::kEarlierRule,   AdviceMark::kNoUpperBound, AdviceMark::kSharedByRequest,
     AdviceMark::kSharedEqually, AdviceMark::kOnlyKills,    AdviceMark::kNoOriginal,
     AdviceMark::kThrottled,     AdviceMark::kStartUpApart, AdviceMark::kPerRun,
     AdviceMark::kPageCacheOut,  AdviceMark::kNodeCap,      AdviceMark::kPlateau,
-    AdviceMark::kHighWater};
+    AdviceMark::kHighWater,     AdviceMark::kHours};
 
 /// As the API writes it: "kills", "pod_minimum", "floor", "ceiling", "rounded", "static",
 /// "earlier_rule", "no_upper_bound", "shared_by_request", "shared_equally", "only_kills",

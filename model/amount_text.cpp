@@ -44,14 +44,28 @@ std::string BytesText(double bytes) {
   return ThreeDigits(bytes) + std::string(kUnits[unit]);
 }
 
+/// Of whatever unit: with the decimal suffixes of Kubernetes.
+std::string PlainText(double amount) {
+  constexpr std::array<std::string_view, 6> kSuffixes = {"", "k", "M", "G", "T", "P"};
+  if (amount > 0 && amount < 0.0095) return amount < 0.0005 ? "<1m" : CoresText(amount);
+  size_t suffix = 0;
+  while (amount >= 999.5 && suffix + 1 < kSuffixes.size()) {
+    amount /= 1000;
+    ++suffix;
+  }
+  return ThreeDigits(amount) + std::string(kSuffixes[suffix]);
+}
+
 std::string PositiveText(Resource resource, double amount) {
   switch (resource) {
     case Resource::kCpu: return CoresText(amount);
     case Resource::kMemory:
-    case Resource::kGpuMemory: return BytesText(amount);
+    case Resource::kGpuMemory:
+    case Resource::kEphemeralStorage: return BytesText(amount);
     case Resource::kGpuUtilization: return ThreeDigits(amount * 100) + " %";
+    case Resource::kFirstCustom: break;
   }
-  return "unknown";
+  return PlainText(amount);
 }
 
 }  // namespace

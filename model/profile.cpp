@@ -9,22 +9,52 @@ namespace {
 constexpr double kMiB = 1024.0 * 1024;
 constexpr BucketLayout kCoreBuckets{.first = 0.01, .ratio = 1.05, .max = 1000};
 constexpr BucketLayout kByteBuckets{.first = 1e7, .ratio = 1.05, .max = 1e12};
+/// Most containers write next to nothing, some write terabytes: 320 buckets.
+constexpr BucketLayout kStorageBuckets{.first = 1e5, .ratio = 1.05, .max = 1e13};
+/// Of whatever unit: from thousandths to petabytes, 790 buckets.
+constexpr BucketLayout kCustomBuckets{.first = 0.001, .ratio = 1.05, .max = 1e15};
 /// Two hundred of them, the last 173 wide (dynamic oversell).
 constexpr BucketLayout kOversellCoreBuckets{.first = 0.01, .ratio = 1.05, .max = 3290};
 
 /// Resources that the kernel takes by force, or shares out: of the first the peaks count.
 bool CountsPeaks(Resource resource) {
-  return resource == Resource::kMemory || resource == Resource::kGpuMemory;
+  return resource == Resource::kMemory || resource == Resource::kGpuMemory ||
+         resource == Resource::kEphemeralStorage;
 }
 
 ResourceRule BaseRule(Resource resource) {
   ResourceRule rule;
+  if (IsCustom(resource)) {
+    rule.buckets = kCustomBuckets;
+    rule.correction = Correction::kOff;  // no pod asks for it: it is capacity to plan for
+  }
   if (!CountsPeaks(resource)) return rule;
   rule.samples = SampleKind::kPeakPerWindow;
   rule.sample_weight = 1;
-  rule.buckets = kByteBuckets;
+  rule.buckets = resource == Resource::kEphemeralStorage ? kStorageBuckets : kByteBuckets;
   rule.rounding = 1;
   return rule;
+}
+
+/// What docs/recommendations.md tells of the default preset.
+void MakeTidemark(Profile& profile) {
+  for (const Resource resource : kAllResources) {
+    ResourceRule& rule = profile.rule(resource);
+    rule.basis = Basis::kAdaptive;
+    rule.margin_ratio = 0;
+    // VPA's first bucket makes every tiny container one of 10 millicores or 10 MB.
+    rule.buckets.first = CountsPeaks(resource) ? kMiB : 0.001;
+    rule.peak_per_run = true;
+  }
+  ResourceRule& cpu = profile.rule(Resource::kCpu);
+  cpu.floor = 0.002;  // the least share of CPU that the kernel knows: cpu.shares is 2 or more
+  cpu.throttled_from_ratio = 0.25;
+  cpu.startup_ms = 5 * 60 * 1000;  // the HPA's cpu-initialization-period
+  cpu.node_cap = true;
+  ResourceRule& memory = profile.rule(Resource::kMemory);
+  memory.floor = 16 * kMiB;  // with less a container runtime may fail to start a process at all
+  memory.node_cap = true;
+  memory.plateau_at_limit = true;
 }
 
 void SetMinimum(Profile& profile, double cores, double bytes) {
@@ -39,7 +69,8 @@ void MakeOversell(Profile& profile) {
     rule.margin_ratio = 0;
     rule.percentile = CountsPeaks(resource) ? 0.99 : 0.95;
     rule.upper_percentile = rule.percentile;
-    rule.correction = CountsPeaks(resource) ? Correction::kOff : Correction::kKeepOriginal;
+    const bool kept = CountsPeaks(resource) || IsCustom(resource);
+    rule.correction = kept ? Correction::kOff : Correction::kKeepOriginal;
   }
   ResourceRule& cpu = profile.rule(Resource::kCpu);
   cpu.weight = WeightRule::kByRequest;
@@ -70,7 +101,7 @@ Profile PresetProfile(Preset preset) {
   profile.preset = preset;
   for (const Resource resource : kAllResources) profile.rule(resource) = BaseRule(resource);
   switch (preset) {
-    case Preset::kTidemark: SetMinimum(profile, 0.01, 16 * kMiB); break;
+    case Preset::kTidemark: MakeTidemark(profile); break;
     case Preset::kVpa: SetMinimum(profile, 0.025, 250 * kMiB); break;
     case Preset::kOversell: MakeOversell(profile); break;
   }
@@ -160,8 +191,11 @@ std::string_view ToString(Effect effect) {
 
 ProfileSet::ProfileSet() : ProfileSet({}, PresetProfile(Preset::kTidemark)) {}
 
-ProfileSet::ProfileSet(std::vector<Profile> profiles, Profile fallback)
+ProfileSet::ProfileSet(std::vector<Profile> profiles, Profile fallback, ResourceTablePtr resources)
     : profiles_(std::move(profiles)), fallback_(std::move(fallback)) {
+  if (!resources) resources = std::make_shared<const ResourceTable>();
+  for (Profile& profile : profiles_) profile.names = resources;
+  fallback_.names = std::move(resources);
   fallback_.name = "default";
   fallback_.selector = Selector();
 }

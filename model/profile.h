@@ -15,6 +15,7 @@
 
 #include "model/label.h"
 #include "model/resource.h"
+#include "model/resource_table.h"
 #include "model/selector.h"
 #include "model/workload_id.h"
 
@@ -112,6 +113,9 @@ struct HighWaterRule {
   friend bool operator==(const HighWaterRule&, const HighWaterRule&) = default;
 };
 
+/// What a percentile gets as `margin_ratio` unless something else is asked for.
+inline constexpr double kUsualMargin = 0.15;
+
 /// The wish that an adaptive request is held to (docs/requests.md).
 struct AdaptiveRule {
   /// Of what is throttled (every minute counts): of the minutes of a pod, how many may be above the
@@ -119,6 +123,8 @@ struct AdaptiveRule {
   double target_exceedance_ratio = 0.04;
   /// Of what is not (peaks count): multiplies what the highest hours needed; from 1 to 10.
   double safety_factor = 1.1;
+  /// Of the same: never below the worst pod's maximum of seven days.
+  bool keeps_week_maximum = true;
   /// Whether pods take a new request while they run. Where they have to be restarted for it, it
   /// follows the days and not the hours.
   bool resize_in_place = true;
@@ -142,8 +148,8 @@ struct ResourceRule {
   WeightRule weight = WeightRule::kConstant;
   double sample_weight = 0.1;  ///< above 0
   BucketLayout buckets;
-  double margin_ratio = 0.15;   ///< added to the percentile
-  double expansion_factor = 1;  ///< multiplies what comes of that
+  double margin_ratio = kUsualMargin;  ///< added to the percentile
+  double expansion_factor = 1;         ///< multiplies what comes of that
   int64_t confidence_interval_ms = 24 * 3600 * 1000LL;
   double pod_minimum = 0;  ///< the containers of a pod share it equally
   double floor = 0;        ///< of each container
@@ -187,6 +193,8 @@ struct Profile {
   /// kMaxHighWaterRisks.
   std::vector<double> high_water_risks = {0.01, 0.001};
   std::array<ResourceRule, kResourceCount> resources;
+  /// What resources are called; never null. In a ProfileSet all profiles have that of the set.
+  ResourceTablePtr names = std::make_shared<const ResourceTable>();
 
   const ResourceRule& rule(Resource resource) const {
     return resources[static_cast<size_t>(resource)];
@@ -232,8 +240,9 @@ class ProfileSet {
 
   /// Only the default, of preset tidemark.
   ProfileSet();
-  /// `fallback` takes what none of `profiles` matches; its selector is ignored.
-  ProfileSet(std::vector<Profile> profiles, Profile fallback);
+  /// `fallback` takes what none of `profiles` matches; its selector is ignored. `resources`: those
+  /// in force; null: those that are built in.
+  ProfileSet(std::vector<Profile> profiles, Profile fallback, ResourceTablePtr resources = nullptr);
 
   /// Lives as long as the set.
   const Profile& Find(const ProfileSubject& subject) const;
@@ -246,6 +255,9 @@ class ProfileSet {
 
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Profile& fallback() const { return fallback_; }
+  /// The resources in force, the same for all profiles.
+  const ResourceTable& resources() const { return *fallback_.names; }
+  const ResourceTablePtr& resource_table() const { return fallback_.names; }
   /// Whether any is strict.
   bool HasStrict() const;
 

@@ -14,8 +14,10 @@ bool IsWorthAChange(Resource resource, double difference) {
   switch (resource) {
     case Resource::kCpu: return difference >= kWorthCores;
     case Resource::kMemory:
-    case Resource::kGpuMemory: return difference >= kWorthBytes;
-    case Resource::kGpuUtilization: break;
+    case Resource::kGpuMemory:
+    case Resource::kEphemeralStorage: return difference >= kWorthBytes;
+    case Resource::kGpuUtilization:
+    case Resource::kFirstCustom: break;
   }
   return true;
 }

@@ -30,7 +30,7 @@ std::string_view ToString(RequestFit fit);
 /// is nobody's worry.
 RequestFit FitOf(const ResourceAdvice& advice);
 
-/// The resources that pods request in a way that is told.
+/// The resources that every container should request: those of a report.
 inline constexpr std::array<Resource, 2> kRequestedResources = {Resource::kCpu, Resource::kMemory};
 
 /// Of one resource of some containers. Amounts are per pod × replicas, in the resource's unit, and

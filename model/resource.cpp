@@ -8,6 +8,8 @@ std::string_view ResourceName(Resource resource) {
     case Resource::kMemory: return "memory";
     case Resource::kGpuUtilization: return "gpu_utilization";
     case Resource::kGpuMemory: return "gpu_memory";
+    case Resource::kEphemeralStorage: return "ephemeral_storage";
+    case Resource::kFirstCustom: break;
   }
   return "unknown";
 }
@@ -18,12 +20,14 @@ std::string_view UnitName(Resource resource) {
     case Resource::kMemory: return "byte";
     case Resource::kGpuUtilization: return "ratio";
     case Resource::kGpuMemory: return "byte";
+    case Resource::kEphemeralStorage: return "byte";
+    case Resource::kFirstCustom: break;
   }
   return "unknown";
 }
 
 std::optional<Resource> ParseResource(std::string_view name) {
-  for (const Resource resource : kAllResources) {
+  for (const Resource resource : kBuiltInResources) {
     if (ResourceName(resource) == name) return resource;
   }
   return std::nullopt;

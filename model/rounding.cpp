@@ -5,7 +5,8 @@
 namespace tidemark {
 
 double WholeAmountsPerUnit(Resource resource) {
-  const bool bytes = resource == Resource::kMemory || resource == Resource::kGpuMemory;
+  const bool bytes = resource == Resource::kMemory || resource == Resource::kGpuMemory ||
+                     resource == Resource::kEphemeralStorage;
   return bytes ? 1.0 : 1000.0;
 }
 

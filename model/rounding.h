@@ -6,7 +6,7 @@
 namespace tidemark {
 
 /// How many of the whole amounts that Kubernetes counts in are in one unit: 1000 millicores (and
-/// parts of a GPU), 1 byte.
+/// parts of a GPU, and of whatever the configuration names), 1 byte.
 double WholeAmountsPerUnit(Resource resource);
 
 /// `amount` without what is less than a whole amount; a thousandth of one is an error of binary

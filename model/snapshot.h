@@ -14,6 +14,7 @@
 
 #include "model/profile.h"
 #include "model/resource.h"
+#include "model/resource_table.h"
 #include "model/workload_id.h"
 
 namespace tidemark {
@@ -40,6 +41,7 @@ enum class AdviceMark : uint32_t {
   kNodeCap = 1 << 16,         ///< no node has room for more
   kPlateau = 1 << 17,         ///< usage lies at the limit and stays there: not lifted above it
   kHighWater = 1 << 18,       ///< the basis is a high-water mark
+  kHours = 1 << 19,           ///< the basis is what the hours of the last week say
 };
 
 /// The level that usage of a pod's container passes with at most this probability in a minute.
@@ -126,6 +128,8 @@ struct Snapshot {
   int64_t published_ms = 0;                                   ///< wall clock
   std::vector<std::shared_ptr<const NamespaceBlock>> blocks;  ///< sorted by cluster, then namespace
   std::vector<SourceStatus> sources;                          ///< in the order of the source table
+  /// What resources are called; never null.
+  ResourceTablePtr resources = std::make_shared<const ResourceTable>();
 };
 
 /// Whoever serves asks here. Thread-safe.

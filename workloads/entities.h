@@ -2,7 +2,6 @@
 // Pods, their containers and the workloads they count for, as one namespace keeps them.
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "model/resource.h"
+#include "model/resource_slots.h"
 #include "model/workload_id.h"
 #include "workloads/container_signs.h"
 #include "workloads/kill_watch.h"
@@ -42,6 +42,16 @@ struct Fact {
   }
 };
 
+/// The earliest minute of which something is known; kNever: none is.
+struct FirstMinute {
+  int64_t ms = kNever;
+
+  void Reaches(int64_t minute_ms) {
+    if (ms == kNever || minute_ms < ms) ms = minute_ms;
+  }
+  friend bool operator==(FirstMinute, FirstMinute) = default;
+};
+
 /// What is told of a pod's container beside its usage.
 struct ContainerSigns {
   ThrottledMinutes throttled;
@@ -61,37 +71,30 @@ struct WorkloadContainer {
   int64_t last_kill_ms = kNever;
   /// Start of the minute of the first sample of each resource's usage, or of the past that was put
   /// before it; kNever: none has come. What a past brings must end here.
-  std::array<int64_t, kResourceCount> first_ms = NeverForAll();
+  ResourceSlots<FirstMinute> first;
   /// Minutes that start before it are those of a past that was merged: live ones do not count.
   int64_t past_until_ms = kNever;
 
   /// A sample of the resource's usage has come at this time.
   void BeginsAt(int64_t time_ms, Resource resource) {
-    int64_t& first = first_ms[static_cast<size_t>(resource)];
-    const int64_t minute_ms = time_ms - time_ms % kMinuteMs;
-    if (first == kNever || minute_ms < first) first = minute_ms;
+    first.At(resource).Reaches(time_ms - time_ms % kMinuteMs);
   }
   /// Whether usage that counted for `other` is from before the end of this one's past.
   bool PastReachesOver(const WorkloadContainer& other) const {
-    return std::any_of(other.first_ms.begin(), other.first_ms.end(),
-                       [this](int64_t first) { return first != kNever && first < past_until_ms; });
+    bool reaches = false;
+    other.first.ForEach([&](Resource, FirstMinute its) {
+      reaches = reaches || (its.ms != kNever && its.ms < past_until_ms);
+    });
+    return reaches;
   }
   /// What counted for `other` counts for this one now. Its history is the engine's.
   void TakeOver(const WorkloadContainer& other) {
     last_usage_ms = std::max(last_usage_ms, other.last_usage_ms);
     last_kill_ms = std::max(last_kill_ms, other.last_kill_ms);
     past_until_ms = std::max(past_until_ms, other.past_until_ms);
-    for (size_t i = 0; i < kResourceCount; ++i) {
-      if (other.first_ms[i] == kNever) continue;
-      first_ms[i] =
-          first_ms[i] == kNever ? other.first_ms[i] : std::min(first_ms[i], other.first_ms[i]);
-    }
-  }
-
-  static constexpr std::array<int64_t, kResourceCount> NeverForAll() {
-    std::array<int64_t, kResourceCount> never{};
-    never.fill(kNever);
-    return never;
+    other.first.ForEach([this](Resource resource, FirstMinute its) {
+      if (its.ms != kNever) first.At(resource).Reaches(its.ms);
+    });
   }
 };
 
@@ -116,19 +119,21 @@ struct PodContainer {
   uint32_t container = 0;  ///< of ShardContext::containers: the WorkloadContainer it counts for
   WorkloadContainer* shared = nullptr;
   Pod* pod = nullptr;
-  std::array<std::unique_ptr<ContainerUsage>, kResourceCount> usage;
-  std::array<Fact, kResourceCount> request;
-  std::array<Fact, kResourceCount> limit;
+  ResourceSlots<std::unique_ptr<ContainerUsage>> usage;
+  ResourceSlots<Fact> request;
+  ResourceSlots<Fact> limit;
   std::unique_ptr<KillWatch> kills;  ///< null: nothing was told of requests for memory or restarts
   std::unique_ptr<ContainerSigns> signs;  ///< null: none that anybody minds
 
   /// Newest sample of anything that is told of it as long as it is there; kNever without one.
   int64_t LastSeenMs() const {
     int64_t last_ms = kills ? kills->LastRestartsMs() : kNever;
-    for (size_t i = 0; i < kResourceCount; ++i) {
-      if (usage[i]) last_ms = std::max(last_ms, usage[i]->last_ms());
-      last_ms = std::max({last_ms, request[i].last_ms, limit[i].last_ms});
-    }
+    usage.ForEach([&](Resource, const auto& of) {
+      if (of) last_ms = std::max(last_ms, of->last_ms());
+    });
+    const auto see = [&](Resource, const Fact& fact) { last_ms = std::max(last_ms, fact.last_ms); };
+    request.ForEach(see);
+    limit.ForEach(see);
     return last_ms;
   }
   KillWatch& Kills() {
@@ -159,7 +164,7 @@ struct Pod {
   std::vector<std::pair<uint32_t, OriginalRequests>> originals;
   Fact original;
   /// Of the containers that are summed; null when there are none.
-  std::unique_ptr<std::array<PodSum, kResourceCount>> sums;
+  std::unique_ptr<ResourceSlots<PodSum>> sums;
   std::map<std::string, PodContainer, std::less<>> containers;
 
   bool LivesAt(int64_t event_time_ms) const {

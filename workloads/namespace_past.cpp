@@ -27,29 +27,31 @@ void NamespaceState::ForEachPodContainer(
   }
 }
 
-std::optional<std::array<int64_t, kResourceCount>> NamespaceState::FirstMinutes(
-    const PastContainer& of) const {
+const ResourceSlots<FirstMinute>* NamespaceState::FirstMinutes(const PastContainer& of) const {
   const auto workload = workloads_.find({std::string(of.workload_type), std::string(of.workload)});
-  if (workload == workloads_.end()) return std::nullopt;
+  if (workload == workloads_.end()) return nullptr;
   const auto& containers = workload->second->containers;
   const auto container = containers.find(of.container);
-  if (container == containers.end()) return std::nullopt;
-  return container->second.first_ms;
+  return container == containers.end() ? nullptr : &container->second.first;
 }
 
 bool NamespaceState::ReachesInto(const PastContainer& past) const {
-  const auto first = FirstMinutes(past);
-  if (!first) return false;
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    if ((*first)[i] != kNever && past.minutes[i].until_ms > (*first)[i]) return true;
-  }
-  return false;
+  const ResourceSlots<FirstMinute>* const first = FirstMinutes(past);
+  if (first == nullptr) return false;
+  bool reaches = false;
+  past.minutes.ForEach([&](Resource resource, const PastContainer::Minutes& minutes) {
+    const int64_t first_ms = first->Get(resource).ms;
+    reaches = reaches || (first_ms != kNever && minutes.until_ms > first_ms);
+  });
+  return reaches;
 }
 
 bool NamespaceState::MergePast(const PastContainer& past) {
   if (ReachesInto(past)) return false;
   int64_t until_ms = kNever;
-  for (const auto& minutes : past.minutes) until_ms = std::max(until_ms, minutes.until_ms);
+  past.minutes.ForEach([&](Resource, const PastContainer::Minutes& minutes) {
+    until_ms = std::max(until_ms, minutes.until_ms);
+  });
   if (until_ms == kNever) return true;
   Workload& workload =
       WorkloadFor({std::string(past.workload_type), std::string(past.workload)}, until_ms);
@@ -61,12 +63,9 @@ bool NamespaceState::MergePast(const PastContainer& past) {
     context_.counters.internal_errors.fetch_add(1);
     return true;
   }
-  for (size_t i = 0; i < kResourceCount; ++i) {
-    const int64_t from_ms = past.minutes[i].from_ms;
-    if (from_ms == kNever) continue;
-    int64_t& first_ms = container.first_ms[i];
-    first_ms = first_ms == kNever ? from_ms : std::min(first_ms, from_ms);
-  }
+  past.minutes.ForEach([&](Resource resource, const PastContainer::Minutes& minutes) {
+    if (minutes.from_ms != kNever) container.first.At(resource).Reaches(minutes.from_ms);
+  });
   container.past_until_ms = std::max(container.past_until_ms, until_ms);
   container.last_usage_ms = std::max(container.last_usage_ms, until_ms - kMinuteMs);
   workload.last_sample_ms = std::max(workload.last_sample_ms, until_ms);

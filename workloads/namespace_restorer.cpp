@@ -1,5 +1,8 @@
 #include "workloads/namespace_restorer.h"
 
+#include <set>
+
+#include "model/log.h"
 #include "workloads/saved_text.h"
 
 namespace tidemark::workloads {
@@ -63,6 +66,7 @@ Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Restore(size_t
                     (version_ < 3 || ReadSigns()) && !in_.failed();
   if (!good) return Failure();
   Count();
+  DropGone();
   if (any_sourceless_) RemoveSourceless();
   return std::move(state_);
 }
@@ -87,7 +91,43 @@ bool NamespaceState::Restorer::ReadHead(size_t number) {
   if (in_.failed() || state_->newest_sample_ms_ < event_time_ms) {
     return Damaged("its times are cut or damaged");
   }
+  return ReadResources();
+}
+
+bool NamespaceState::Restorer::ReadResources() {
+  const auto know = [this](uint64_t saved) { resources_known_ |= uint32_t{1} << saved; };
+  const uint64_t built_in = version_ < 3 ? kFirstSavedResources : kBuiltInResourceCount;
+  for (uint64_t saved = 0; saved < built_in; ++saved) {
+    resources_[saved] = static_cast<Resource>(saved);
+    know(saved);
+  }
+  if (version_ < 3) return true;
+  const uint64_t count = in_.Count();
+  if (count > kSavedResources - built_in) return Damaged("it has too many resources");
+  std::set<std::string_view> names;
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string_view name = in_.Text();
+    if (in_.failed() || !names.insert(name).second) {
+      return Damaged("the names of its resources are cut or damaged");
+    }
+    const auto present = context_.sources.resources().Parse(name);
+    know(built_in + i);
+    if (present && IsCustom(*present)) {
+      resources_[built_in + i] = present;
+      continue;
+    }
+    LogOncePerMinute("resource_gone", LogLevel::kWarn,
+                     "what was kept of a resource that no source names any more is dropped",
+                     {{"resource", std::string(name)}});
+  }
   return true;
+}
+
+uint32_t NamespaceState::Restorer::ResourceBits() {
+  const uint64_t bits = in_.Varint();
+  if ((bits & ~uint64_t{resources_known_}) == 0) return static_cast<uint32_t>(bits);
+  in_.Fail();
+  return 0;
 }
 
 bool NamespaceState::Restorer::ReadKeyAfter(WorkloadKey& key, bool first) {
@@ -122,7 +162,7 @@ bool NamespaceState::Restorer::ReadContainers(Workload& workload, WorkloadPlace&
     workload.pod_labels = in_.Text();
     workload.labels_from_ms = Ms();
   }
-  constexpr size_t kLeastContainer = 4 + kResourceCount;
+  constexpr size_t kLeastContainer = 6;
   const uint64_t count = in_.Count(kLeastContainer);
   place = {&workload, shared_.size(), count};
   std::string_view before;
@@ -133,7 +173,16 @@ bool NamespaceState::Restorer::ReadContainers(Workload& workload, WorkloadPlace&
     }
     WorkloadContainer restored;
     restored.last_usage_ms = Ms();
-    for (int64_t& first_ms : restored.first_ms) first_ms = Ms();
+    // Until version 2 all stood there, with kNever for what is not.
+    const uint32_t begun = version_ < 3 ? resources_known_ : ResourceBits();
+    for (uint64_t saved = 0; saved < kSavedResources; ++saved) {
+      if ((begun >> saved & 1) == 0) continue;
+      const int64_t first_ms = Ms();
+      if (version_ >= 3 && first_ms == kNever) in_.Fail();
+      if (resources_[saved] && first_ms != kNever) {
+        restored.first.At(*resources_[saved]).ms = first_ms;
+      }
+    }
     restored.past_until_ms = Ms();
     if (version_ >= 2) restored.last_kill_ms = Ms();
     if (in_.failed()) return Damaged("a container of a workload is cut or damaged");
@@ -144,7 +193,8 @@ bool NamespaceState::Restorer::ReadContainers(Workload& workload, WorkloadPlace&
       return Damaged("container \"" + name + "\": " + kept.error().message);
     }
     const auto at =
-        workload.containers.emplace_hint(workload.containers.end(), std::move(name), restored);
+        workload.containers.emplace_hint(workload.containers.end(), std::move(name),
+                                         std::move(restored));
     before = at->first;
     shared_.push_back({&at->first, &at->second});
   }
@@ -212,9 +262,8 @@ bool NamespaceState::Restorer::ReadPodContainers(Pod& pod, const WorkloadPlace& 
   uint64_t next = 0;
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t skipped = in_.Varint();
-    const uint8_t used = in_.Byte();
-    if (in_.failed() || next >= place.containers || skipped >= place.containers - next ||
-        used >> kResourceCount != 0) {
+    const uint32_t used = ResourceBits();  // of fewer than 7 resources a byte, as before
+    if (in_.failed() || next >= place.containers || skipped >= place.containers - next) {
       return false;
     }
     const SharedPlace& shared = shared_[place.first_container + next + skipped];
@@ -230,13 +279,17 @@ bool NamespaceState::Restorer::ReadPodContainers(Pod& pod, const WorkloadPlace& 
       return Damaged("container \"" + *shared.name + "\": " + kept.error().message);
     }
     if (pod.label_set != 0) context_.usage.SetLabelSet(container.index, pod.label_set);
-    for (size_t r = 0; r < kResourceCount; ++r) {
+    for (uint64_t saved = 0; saved < kSavedResources; ++saved) {
+      if ((used >> saved & 1) == 0) continue;
       // What it holds comes later, when the series are there that it refers to.
-      if ((used >> r & 1) != 0) {
-        container.usage[r] = std::make_unique<ContainerUsage>(ContainerUsage::Kind::kCounter);
+      auto usage = std::make_unique<ContainerUsage>(ContainerUsage::Kind::kCounter);
+      if (const auto now = resources_[saved]) {
+        container.usage.At(*now) = std::move(usage);
+      } else {
+        gone_[{&container, saved}] = std::move(usage);
       }
     }
-    containers_.push_back({&container, static_cast<uint32_t>(pods_.size() - 1)});
+    containers_.push_back({&container, static_cast<uint32_t>(pods_.size() - 1), used});
   }
   return !in_.failed();
 }

@@ -1,8 +1,11 @@
 #pragma once
 // Reads what namespace_saver.cpp writes; its text says in which order. Private to this room.
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +47,7 @@ class NamespaceState::Restorer {
   struct ContainerPlace {
     PodContainer* container = nullptr;
     uint32_t pod = 0;
+    uint32_t used = 0;  // a bit for each saved resource of which there is usage
   };
 
   int64_t Ms();
@@ -53,6 +57,15 @@ class NamespaceState::Restorer {
   Result<std::unique_ptr<NamespaceState>> Failure();
 
   bool ReadHead(size_t number);
+  bool ReadResources();
+  /// How many resources the version had room for.
+  uint64_t Resources() const { return version_ < 3 ? kFirstSavedResources : kSavedResources; }
+  /// Bits of resources that may be there; fails the reader where others are set.
+  uint32_t ResourceBits();
+  /// Where the usage of a saved resource is put; null when there is none.
+  std::unique_ptr<ContainerUsage>* UsageOf(const ContainerPlace& place, uint64_t saved);
+  /// The container of the pod of this series.
+  const ContainerPlace* PlaceInPod(const Series& series, uint64_t in_pod) const;
   /// The next key of a sorted list; false: it is cut or not above the one before.
   bool ReadKeyAfter(WorkloadKey& key, bool first);
   bool ReadWorkloads();
@@ -83,6 +96,7 @@ class NamespaceState::Restorer {
   bool ReadNodeBinding(Series& series);
   /// From here on nothing fails.
   void Count();
+  void DropGone();
   void RemoveSourceless();
   void DropState();
 
@@ -92,6 +106,13 @@ class NamespaceState::Restorer {
   std::string what_;
   uint8_t version_ = kSavedNamespaceVersion;
   int64_t base_ms_ = 0;
+  /// The present resource of each saved one; nullopt: it has none, and what was kept of it is read
+  /// and dropped.
+  std::array<std::optional<Resource>, kSavedResources> resources_{};
+  uint32_t resources_known_ = 0;  // those that the bytes may name, one bit each
+  /// Usage of those that are gone, by container and saved resource, until it is dropped.
+  std::map<std::pair<const PodContainer*, uint64_t>, std::unique_ptr<ContainerUsage>> gone_;
+  bool fact_is_gone_ = false;  // of the series at hand
   bool counts_ = false;
   std::unique_ptr<NamespaceState> state_;
   std::vector<uint32_t> taken_containers_;

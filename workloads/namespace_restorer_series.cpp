@@ -1,4 +1,6 @@
 // Series of a saved namespace, and what refers to them.
+#include <set>
+
 #include "workloads/namespace_restorer.h"
 #include "workloads/saved_text.h"
 
@@ -164,6 +166,8 @@ bool NamespaceState::Restorer::ReadOneSeries(uint32_t index) {
     }
   }
   if (!has_fact) return !in_.failed();
+  const bool of_container = kind == SavedKind::kRequest || kind == SavedKind::kLimit;
+  if (of_container && fact_is_gone_) return !in_.failed();
   if (series.fact == nullptr || series.fact->series != kNoSeries) return false;
   *series.fact = fact;
   return !in_.failed();
@@ -218,33 +222,52 @@ bool NamespaceState::Restorer::ReadBinding(SavedKind kind, uint8_t head, uint32_
   return false;
 }
 
+std::unique_ptr<ContainerUsage>* NamespaceState::Restorer::UsageOf(const ContainerPlace& place,
+                                                                   uint64_t saved) {
+  if ((place.used >> saved & 1) == 0) return nullptr;
+  if (const auto now = resources_[saved]) return place.container->usage.Find(*now);
+  const auto found = gone_.find({place.container, saved});
+  return found == gone_.end() ? nullptr : &found->second;
+}
+
+const NamespaceState::Restorer::ContainerPlace* NamespaceState::Restorer::PlaceInPod(
+    const Series& series, uint64_t in_pod) const {
+  if (in_pod >= series.pod->containers.size()) return nullptr;
+  return &containers_[pods_[static_cast<size_t>(pod_before_)].first_container + in_pod];
+}
+
 bool NamespaceState::Restorer::ReadUsageBinding(Series& series) {
   const uint64_t bits = in_.Varint();
   series.part.hash = in_.Fixed64();
   if ((bits & 1) != 0) series.part.run = in_.Fixed64();
   series.part.is_one_core = (bits & 2) != 0;
-  const uint64_t resource = bits >> 2 & (kResourceCount - 1);
-  const uint64_t in_pod = (bits >> 2) / kResourceCount;
-  if (in_.failed() || in_pod >= series.pod->containers.size()) return false;
-  const size_t first = pods_[static_cast<size_t>(pod_before_)].first_container;
-  series.container = containers_[first + in_pod].container;
-  series.usage = series.container->usage[resource].get();
-  if (series.usage == nullptr) return false;
+  const uint64_t saved = (bits >> 2) % Resources();
+  const ContainerPlace* const place = PlaceInPod(series, (bits >> 2) / Resources());
+  if (in_.failed() || place == nullptr) return false;
+  series.container = place->container;
+  const auto* const usage = UsageOf(*place, saved);
+  if (usage == nullptr) return false;
+  series.usage = usage->get();
   return series.source == kNoSource ||
-         static_cast<uint64_t>(context_.sources.at(series.source).resource) == resource;
+         resources_[saved] == context_.sources.at(series.source).resource;
 }
 
 bool NamespaceState::Restorer::ReadRequestBinding(SavedKind kind, Series& series) {
   const uint64_t bits = in_.Varint();
-  const uint64_t in_pod = bits / kSavedSlots;
-  const uint64_t slot = bits % kSavedSlots;
-  if (in_.failed() || in_pod >= series.pod->containers.size()) return false;
-  const size_t first = pods_[static_cast<size_t>(pod_before_)].first_container;
-  series.container = containers_[first + in_pod].container;
-  if (slot == kSavedNoSlot) return true;
+  const uint64_t slots = Resources() + 1;
+  const uint64_t saved = bits % slots;
+  const ContainerPlace* const place = PlaceInPod(series, bits / slots);
+  if (in_.failed() || place == nullptr) return false;
+  series.container = place->container;
+  fact_is_gone_ = false;
+  if (saved == Resources()) return true;
+  if ((resources_known_ >> saved & 1) == 0) return false;
+  const auto resource = resources_[saved];
+  fact_is_gone_ = !resource;
+  if (!resource) return true;
   auto& facts = kind == SavedKind::kRequest ? series.container->request : series.container->limit;
-  series.fact = &facts[slot];
-  if (version_ >= 2 && slot == kSavedMemoryRequest && kind == SavedKind::kRequest) {
+  series.fact = &facts.At(*resource);
+  if (version_ >= 2 && resource == Resource::kMemory && kind == SavedKind::kRequest) {
     series.part.hash = in_.Fixed64();
   }
   return true;
@@ -255,9 +278,9 @@ bool NamespaceState::Restorer::ReadKillsBinding(Series& series) {
   const uint64_t in_pod = bits / kSavedKillsSlots;
   const auto told = static_cast<SavedKills>(bits % kSavedKillsSlots);
   series.part.hash = in_.Fixed64();
-  if (in_.failed() || in_pod >= series.pod->containers.size()) return false;
-  const size_t first = pods_[static_cast<size_t>(pod_before_)].first_container;
-  series.container = containers_[first + in_pod].container;
+  const ContainerPlace* const place = PlaceInPod(series, in_pod);
+  if (in_.failed() || place == nullptr) return false;
+  series.container = place->container;
   series.part.is_one_core = told == SavedKills::kOtherReason;
   const Role role = RoleOf(told);
   if (series.source == kNoSource) series.role = role;
@@ -336,14 +359,17 @@ bool NamespaceState::Restorer::ReadSums() {
   for (const PodPlace& place : pods_) {
     if (!in_.Bool()) continue;
     Pod& pod = *place.pod;
-    pod.sums = std::make_unique<std::array<PodSum, kResourceCount>>();
-    for (PodSum& sum : *pod.sums) {
+    pod.sums = std::make_unique<ResourceSlots<PodSum>>();
+    const uint32_t summed = version_ < 3 ? resources_known_ : ResourceBits();
+    for (uint64_t saved = 0; saved < kSavedResources; ++saved) {
+      if ((summed >> saved & 1) == 0) continue;
       auto restored = PodSum::Restore(in_, base_ms_);
       if (!restored || !pod.containers.contains(kPodSum)) {
         return Damaged("the sum of pod \"" + pod.name + "\" is cut or damaged");
       }
-      sum = std::move(*restored);
-      if (sum.HasOpen()) state_->summing_.emplace(pod.name, &pod);
+      if (!resources_[saved]) continue;
+      if (restored->HasOpen()) state_->summing_.emplace(pod.name, &pod);
+      pod.sums->At(*resources_[saved]) = std::move(*restored);
     }
   }
   return !in_.failed() || Damaged("sums of pods are cut or damaged");
@@ -425,14 +451,15 @@ bool NamespaceState::Restorer::ReadUsage() {
     return &leader;
   };
   for (const ContainerPlace& place : containers_) {
-    for (auto& usage : place.container->usage) {
-      if (!usage) continue;
-      usage_at_hand = usage.get();
+    for (uint64_t saved = 0; saved < kSavedResources; ++saved) {
+      const auto* const usage = UsageOf(place, saved);
+      if (usage == nullptr) continue;
+      usage_at_hand = usage->get();
       const auto restored = ContainerUsage::Restore(in_, base_ms_, leader_of);
       if (!restored) {
         return Damaged("usage of pod \"" + pods_[place.pod].pod->name + "\" is cut or damaged");
       }
-      *usage = std::move(*restored);  // where it stands: series point there
+      **usage = std::move(*restored);  // where it stands: series point there
     }
   }
   return true;
@@ -445,22 +472,23 @@ bool NamespaceState::Restorer::ReadFlushes() {
   for (uint64_t i = 0; i < count; ++i) {
     const int64_t due_ms = TakenMs();
     const uint64_t bits = in_.Varint();
-    const uint64_t ordinal = bits / kResourceCount;
+    const uint64_t ordinal = bits / Resources();
     if (in_.failed() || due_ms < before_ms || ordinal >= containers_.size()) {
       return Damaged("last minutes are cut, damaged or out of order");
     }
     before_ms = due_ms;
     const ContainerPlace& place = containers_[ordinal];
-    const auto resource = static_cast<Resource>(bits % kResourceCount);
-    const auto& usage = place.container->usage[static_cast<size_t>(resource)];
+    const uint64_t saved = bits % Resources();
+    const auto* const usage = UsageOf(place, saved);
     const PodPlace& pod = pods_[place.pod];
     // The pod must outlive the entry: a series of its own is as new as what is to be closed.
-    if (!usage || usage->last_ms() < due_ms - kMaxGapMs || pod.newest_ms < due_ms - kMaxGapMs) {
+    if (usage == nullptr || (*usage)->last_ms() < due_ms - kMaxGapMs || pod.newest_ms < due_ms - kMaxGapMs) {
       return Damaged("a last minute belongs to no usage");
     }
     if (pod.newest_kept_ms < due_ms - kMaxGapMs) continue;  // closed when its series are removed
+    if (!resources_[saved]) continue;
     state_->flushes_.emplace_hint(state_->flushes_.end(), due_ms,
-                                  PendingFlush{place.container, resource});
+                                  PendingFlush{place.container, *resources_[saved]});
   }
   return !in_.failed() || Damaged("last minutes are cut or damaged");
 }
@@ -482,6 +510,17 @@ void NamespaceState::Restorer::Count() {
     ++count.series;
     count.last_ms = std::max(count.last_ms, one.last_ms);
   }
+}
+
+/// Usage of resources that are gone was there for what refers to it.
+void NamespaceState::Restorer::DropGone() {
+  if (gone_.empty()) return;
+  std::set<const ContainerUsage*> dropped;
+  for (const auto& [of, usage] : gone_) dropped.insert(usage.get());
+  for (Series& series : state_->series_) {
+    if (dropped.contains(series.usage)) series.usage = nullptr;
+  }
+  gone_.clear();
 }
 
 void NamespaceState::Restorer::RemoveSourceless() {

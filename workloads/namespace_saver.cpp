@@ -1,6 +1,6 @@
 // The whole of a namespace as bytes. Read by namespace_restorer.cpp, in the same order:
 //
-//   version, cluster, name, times
+//   version, cluster, name, times, names of the resources that are not built in
 //   workloads, by type and name, each with its containers and what the engine keeps of them
 //   pods, by name, each with its owner, its own hidden workload, its containers
 //   replicas of specs, by type and name
@@ -54,6 +54,8 @@ class NamespaceState::Saver {
   void Ms(int64_t time_ms) { SaveMs(out_, time_ms, base_ms_); }
   void SaveHead();
   void SaveWorkloads();
+  template <class Slots, class Is>
+  static uint64_t BitsOf(const Slots& slots, Is is);
   void SaveContainers(const Workload& workload);
   void SavePods();
   void SavePod(const Pod& pod, const Pod* before);
@@ -92,6 +94,19 @@ void NamespaceState::Saver::SaveHead() {
   Ms(state_.newest_sample_ms_);
   Ms(state_.next_collection_ms_);
   out_.Varint(state_.samples_since_collection_);
+  const auto& custom = state_.context_.sources.resources().custom();
+  out_.Varint(custom.size());
+  for (const CustomResource& resource : custom) out_.Text(resource.name);
+}
+
+/// A bit for each resource of which `is` says that there is something.
+template <class Slots, class Is>
+uint64_t NamespaceState::Saver::BitsOf(const Slots& slots, Is is) {
+  uint64_t bits = 0;
+  slots.ForEach([&](Resource resource, const auto& slot) {
+    if (is(slot)) bits |= uint64_t{1} << static_cast<unsigned>(resource);
+  });
+  return bits;
 }
 
 void NamespaceState::Saver::SaveWorkloads() {
@@ -121,7 +136,10 @@ void NamespaceState::Saver::SaveContainers(const Workload& workload) {
     SaveTextAfter(out_, before, name);
     before = name;
     Ms(container.last_usage_ms);
-    for (const int64_t first_ms : container.first_ms) Ms(first_ms);
+    out_.Varint(BitsOf(container.first, [](FirstMinute first) { return first.ms != kNever; }));
+    container.first.ForEach([this](Resource, FirstMinute first) {
+      if (first.ms != kNever) Ms(first.ms);
+    });
     Ms(container.past_until_ms);
     Ms(container.last_kill_ms);
     state_.context_.usage.SaveContainer(container.index, out_);
@@ -176,11 +194,7 @@ void NamespaceState::Saver::SavePodContainers(const Pod& pod) {
     const uint32_t shared = shared_.at(container.shared);
     out_.Varint(shared - next_shared);
     next_shared = shared + 1;
-    uint8_t used = 0;
-    for (size_t i = 0; i < kResourceCount; ++i) {
-      if (container.usage[i]) used |= static_cast<uint8_t>(1U << i);
-    }
-    out_.Byte(used);
+    out_.Varint(BitsOf(container.usage, [](const auto& usage) { return usage != nullptr; }));
     state_.context_.usage.SaveInstance(container.index, out_);
     containers_.emplace(&container,
                         ContainerPlace{static_cast<uint32_t>(containers_.size()), in_pod++});
@@ -353,7 +367,7 @@ void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Se
           static_cast<uint64_t>(state_.context_.sources.at(series.source).resource);
       const ContainerUsage::PartKey& part = series.part;
       const uint64_t in_pod = containers_.at(series.container).in_pod;
-      out_.Varint((in_pod * kResourceCount + resource) << 2 | (part.is_one_core ? 2 : 0) |
+      out_.Varint((in_pod * kSavedResources + resource) << 2 | (part.is_one_core ? 2 : 0) |
                   (part.run != 0 ? 1 : 0));
       out_.Fixed64(part.hash);
       if (part.run != 0) out_.Fixed64(part.run);
@@ -363,10 +377,13 @@ void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Se
     case SavedKind::kLimit: {
       const auto& facts =
           kind == SavedKind::kRequest ? series.container->request : series.container->limit;
-      const uint64_t slot =
-          series.fact == nullptr ? kSavedNoSlot : static_cast<uint64_t>(series.fact - facts.data());
-      out_.Varint(containers_.at(series.container).in_pod * kSavedSlots + slot);
-      if (slot == kSavedMemoryRequest && kind == SavedKind::kRequest) {
+      uint64_t slot = kSavedNoResource;
+      facts.ForEach([&](Resource resource, const Fact& fact) {
+        if (&fact == series.fact) slot = static_cast<uint64_t>(resource);
+      });
+      out_.Varint(containers_.at(series.container).in_pod * kSavedFactSlots + slot);
+      // Which pod asks for memory, by its uid.
+      if (slot == static_cast<uint64_t>(Resource::kMemory) && kind == SavedKind::kRequest) {
         out_.Fixed64(series.part.hash);
       }
       break;
@@ -442,9 +459,9 @@ void NamespaceState::Saver::SaveUsage() {
   };
   for (const auto& [name, pod] : state_.pods_) {
     for (const auto& [container_name, container] : pod->containers) {
-      for (const auto& usage : container.usage) {
+      container.usage.ForEach([&](Resource, const auto& usage) {
         if (usage) usage->Save(out_, base_ms_, leader_of);
-      }
+      });
     }
   }
 }
@@ -453,7 +470,7 @@ void NamespaceState::Saver::SaveFlushes() {
   out_.Varint(state_.flushes_.size());
   for (const auto& [due_ms, flush] : state_.flushes_) {
     Ms(due_ms);
-    out_.Varint(containers_.at(flush.container).ordinal * kResourceCount +
+    out_.Varint(containers_.at(flush.container).ordinal * kSavedResources +
                 static_cast<uint64_t>(flush.resource));
   }
 }
@@ -471,7 +488,8 @@ void NamespaceState::Saver::SaveSums() {
   for (const auto& [name, pod] : state_.pods_) {
     out_.Bool(pod->sums != nullptr);
     if (!pod->sums) continue;
-    for (const PodSum& sum : *pod->sums) sum.Save(out_, base_ms_);
+    out_.Varint(BitsOf(*pod->sums, [](const PodSum&) { return true; }));
+    pod->sums->ForEach([this](Resource, const PodSum& sum) { sum.Save(out_, base_ms_); });
   }
 }
 

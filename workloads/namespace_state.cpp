@@ -63,7 +63,11 @@ void NamespaceState::Apply(const SeriesItem& item, std::span<const Sample> sampl
   if (found != by_hash_.end()) {
     index = *found;
     if (item.may_create) context_.budget.GiveBack(1);
-    if (IsYetToBind(series_[index])) BindLate(index, item, samples.front().timestamp_ms);
+    if (IsYetToBind(series_[index])) {
+      BindLate(index, item, samples.front().timestamp_ms);
+    } else if (IsUnnamed(series_[index]) && DecodeLabels(item.label_bytes, labels_)) {
+      BindRequest(index, labels_);
+    }
   } else {
     // The end of a series that was never seen makes nothing; it is what a sender says after our
     // restart.
@@ -103,7 +107,7 @@ bool NamespaceState::ApplyByHash(const SeriesItem& item, std::span<const Sample>
   const auto found = by_hash_.find(item.series);
   if (found == by_hash_.end()) return false;
   const uint32_t index = *found;
-  if (item.vetted && !IsYetToBind(series_[index])) {
+  if (item.vetted && !IsYetToBind(series_[index]) && !IsUnnamed(series_[index])) {
     context_.known.Insert(item.series, SeriesPlace(context_.shard, number_, index));
   }
   ApplyAt(index, item, samples, arrival_ms, verdict);
@@ -194,6 +198,27 @@ void NamespaceState::BindLate(uint32_t index, const SeriesItem& item, int64_t fi
   if (series.stale && series.pod != nullptr) --series.pod->live_series;
 }
 
+/// Whether it is a request or limit of a resource that has, or had when the series came, no name:
+/// the configuration may have named it since.
+bool NamespaceState::IsUnnamed(const Series& series) {
+  return (series.role == Role::kRequest || series.role == Role::kLimit) &&
+         series.container != nullptr && series.fact == nullptr;
+}
+
+/// The container of a series of a request or limit is known: finds the resource's.
+void NamespaceState::BindRequest(uint32_t index, LabelsView labels) {
+  const auto resource =
+      context_.sources.resources().ParseRequested(FindLabel(labels, "resource"));
+  if (!resource) return;
+  Series& series = series_[index];
+  const bool is_request = series.role == Role::kRequest;
+  series.fact =
+      is_request ? &series.container->request.At(*resource) : &series.container->limit.At(*resource);
+  if (is_request && *resource == Resource::kMemory) {
+    series.part.hash = HashOf(FindLabel(labels, "uid"));
+  }
+}
+
 /// Finds what the series tells of. Whatever it may be, it is then reached without any text.
 void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView labels,
                           int64_t first_ms) {
@@ -215,7 +240,7 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
                                                 : DirectPod(source, identity->workload, first_ms));
       series.container = &ContainerNamed(pod, identity->container);
       series.part = KeyOfPart(source, labels);
-      auto& usage = series.container->usage[static_cast<size_t>(source.resource)];
+      auto& usage = series.container->usage.At(source.resource);
       if (!usage) {
         usage = std::make_unique<ContainerUsage>(source.role == Role::kUsageCounter
                                                      ? ContainerUsage::Kind::kCounter
@@ -229,14 +254,7 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
     case Role::kLimit: {
       Pod& pod = bind_pod(PodNamed(identity->pod, first_ms));
       series.container = &ContainerNamed(pod, identity->container);
-      if (const auto resource = ParseResource(FindLabel(labels, "resource"))) {
-        const auto slot = static_cast<size_t>(*resource);
-        series.fact = source.role == Role::kRequest ? &series.container->request[slot]
-                                                    : &series.container->limit[slot];
-        if (source.role == Role::kRequest && *resource == Resource::kMemory) {
-          series.part.hash = HashOf(FindLabel(labels, "uid"));
-        }
-      }
+      BindRequest(index, labels);
       break;
     }
     case Role::kRestarts:
@@ -313,12 +331,11 @@ void NamespaceState::RemoveSeries(uint32_t index) {
   Series series = std::exchange(series_[index], Series{});
   const Role role = series.role;
   if (series.container != nullptr) {
-    for (const Resource resource : kAllResources) {
-      auto& usage = series.container->usage[static_cast<size_t>(resource)];
-      if (!usage) continue;
+    series.container->usage.ForEach([&](Resource resource, auto& usage) {
+      if (!usage) return;
       usage->Forget(index);
       Flush(*series.container, resource);
-    }
+    });
   }
   if (series.fact != nullptr) series.fact->End(index);
   if (TellsOfKills(role) && series.container != nullptr && series.container->kills) {
@@ -435,8 +452,8 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
   } else {
     series.fact->Set(index, sample);
   }
-  constexpr auto kMemorySlot = static_cast<size_t>(Resource::kMemory);
-  if (source.role == Role::kRequest && series.fact == &series.container->request[kMemorySlot]) {
+  if (source.role == Role::kRequest &&
+      series.fact == series.container->request.Find(Resource::kMemory)) {
     series.container->Kills().SetRequest(series.part.hash, sample);
   }
 }
@@ -472,9 +489,8 @@ void NamespaceState::ApplyStale(uint32_t index) {
     TakeOutcome(*series.pod, *series.container, outcome);
     return;
   }
-  for (const Resource resource : kAllResources) {
-    auto& usage = series.container->usage[static_cast<size_t>(resource)];
-    if (!usage) continue;
+  series.container->usage.ForEach([&](Resource resource, auto& usage) {
+    if (!usage) return;
     uint64_t dropped = 0;
     minutes_.clear();
     usage->End(index, minutes_, dropped);
@@ -483,7 +499,7 @@ void NamespaceState::ApplyStale(uint32_t index) {
     if (usage->NeedsFlush()) {
       flushes_.emplace(usage->last_ms() + kMaxGapMs, PendingFlush{series.container, resource});
     }
-  }
+  });
 }
 
 }  // namespace tidemark::workloads

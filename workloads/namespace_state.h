@@ -4,7 +4,6 @@
 //
 // State advances on sample timestamps only. Lives on one shard's thread; not thread-safe.
 
-#include <array>
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <functional>
@@ -36,9 +35,9 @@ struct ContainerView {
   uint32_t container = 0;  ///< of ShardContext::containers
   /// Whether the newest pod has it; without any pod, whether it was among the last that were used.
   bool in_pod = false;
-  std::array<std::optional<double>, kResourceCount> request;  ///< of the newest pod
-  std::array<std::optional<double>, kResourceCount> limit;
-  std::array<std::optional<double>, kResourceCount> original_request;  ///< as the owner wrote it
+  ResourceSlots<std::optional<double>> request;  ///< of the newest pod
+  ResourceSlots<std::optional<double>> limit;
+  ResourceSlots<std::optional<double>> original_request;  ///< as the owner wrote it
 };
 
 struct WorkloadView {
@@ -138,8 +137,8 @@ class NamespaceState {
   /// All containers of pods: ShardContext::containers and ShardContext::instances of each.
   void ForEachPodContainer(
       const std::function<void(uint32_t container, uint32_t instance)>& visit) const;
-  /// WorkloadContainer::first_ms of the container that a past is of; nullopt when there is none.
-  std::optional<std::array<int64_t, kResourceCount>> FirstMinutes(const PastContainer& of) const;
+  /// WorkloadContainer::first of the container that a past is of; null when there is none.
+  const ResourceSlots<FirstMinute>* FirstMinutes(const PastContainer& of) const;
   /// Whether usage of the container is known from before the end of this past.
   bool ReachesInto(const PastContainer& past) const;
   /// Puts a past before what is here; makes the workload where it is not. False, and nothing
@@ -221,7 +220,9 @@ class NamespaceState {
                int64_t arrival_ms, WriteVerdict& verdict);
   void Bind(uint32_t index, const Source& source, LabelsView labels, int64_t first_ms);
   static bool IsYetToBind(const Series& series);
+  static bool IsUnnamed(const Series& series);
   void BindLate(uint32_t index, const SeriesItem& item, int64_t first_ms);
+  void BindRequest(uint32_t index, LabelsView labels);
   void BindOwner(uint32_t index, Pod& pod, LabelsView labels);
   void AdoptOwner(uint32_t index, int64_t time_ms);
   void SetOwner(uint32_t index, Pod& pod, Owner owner);

@@ -12,7 +12,7 @@ constexpr double kMaxPodAgeMs = 1000.0 * 366 * 24 * 3600 * 1000;
 int64_t LastUsageMs(const Pod& pod, Resource resource) {
   int64_t last_ms = kNever;
   for (const auto& [name, container] : pod.containers) {
-    const auto& usage = container.usage[static_cast<size_t>(resource)];
+    const auto& usage = container.usage.Get(resource);
     if (usage) last_ms = std::max(last_ms, usage->last_ms());
   }
   return last_ms;
@@ -22,11 +22,10 @@ int64_t LastUsageMs(const Pod& pod, Resource resource) {
 
 MinuteContext NamespaceState::ContextOf(const PodContainer& container, Resource resource,
                                         const UsageMinute& minute) {
-  const auto slot = static_cast<size_t>(resource);
   const int64_t end_ms = minute.start_ms + kMinuteMs;
   MinuteContext context;
-  context.request = container.request[slot].At(end_ms);
-  context.limit = container.limit[slot].At(end_ms);
+  context.request = container.request.Get(resource).At(end_ms);
+  context.limit = container.limit.Get(resource).At(end_ms);
   if (const auto started_s = container.pod->started.At(end_ms)) {
     const double age_ms = static_cast<double>(end_ms) - *started_s * 1000;
     // A start in the future, or a thousand years ago, is none.
@@ -88,7 +87,7 @@ void NamespaceState::FlushOverdue() {
 void NamespaceState::Flush(PodContainer& container, Resource resource) {
   uint64_t dropped = 0;
   minutes_.clear();
-  container.usage[static_cast<size_t>(resource)]->Flush(minutes_, dropped);
+  container.usage.At(resource)->Flush(minutes_, dropped);
   context_.counters.usage_minutes_dropped.fetch_add(dropped, std::memory_order_relaxed);
   GiveOut(container, resource);
 }
@@ -120,7 +119,6 @@ void NamespaceState::ApplyUsage(uint32_t index, const Source& source, Sample sam
 /// Hands the minutes in minutes_ on to the estimators, and those of the pod's sum that they
 /// complete and that end at `sum_until_ms` or before.
 void NamespaceState::GiveOut(PodContainer& container, Resource resource, int64_t sum_until_ms) {
-  const auto slot = static_cast<size_t>(resource);
   WorkloadContainer& shared = *container.shared;
   Pod& pod = *container.pod;
   const bool is_summed = !minutes_.empty() && context_.usage.SumsByPod(container.container);
@@ -130,7 +128,7 @@ void NamespaceState::GiveOut(PodContainer& container, Resource resource, int64_t
     shared.last_usage_ms = std::max(shared.last_usage_ms, minute.start_ms);
     const MinuteContext context = ContextOf(container, resource, minute);
     // A sum that went on without a silent container does not wait for what it brings later.
-    if (is_summed) (*pod.sums)[slot].Add(minute, context.request);
+    if (is_summed) pod.sums->At(resource).Add(minute, context.request);
     if (minute.start_ms < shared.past_until_ms) continue;
     context_.usage.AddUsage(container.container, container.index, resource, minute, context);
     ++given;
@@ -144,7 +142,7 @@ void NamespaceState::GiveOut(PodContainer& container, Resource resource, int64_t
 
 /// The container that stands for the sum of the pod's others; made where it is not.
 PodContainer& NamespaceState::SumContainer(Pod& pod) {
-  if (!pod.sums) pod.sums = std::make_unique<std::array<PodSum, kResourceCount>>();
+  if (!pod.sums) pod.sums = std::make_unique<ResourceSlots<PodSum>>();
   const auto found = pod.containers.find(kPodSum);
   return found != pod.containers.end() ? found->second : AddContainer(pod, kPodSum);
 }
@@ -153,12 +151,11 @@ PodContainer& NamespaceState::SumContainer(Pod& pod) {
 /// silent, against the others, is not waited for; one that has ended is, until its last minute is
 /// closed.
 void NamespaceState::CloseSum(Pod& pod, Resource resource, int64_t until_ms) {
-  const auto slot = static_cast<size_t>(resource);
-  PodSum& sum = (*pod.sums)[slot];
+  PodSum& sum = pod.sums->At(resource);
   if (!sum.HasOpen()) return;
   const int64_t newest_ms = LastUsageMs(pod, resource);
   for (const auto& [name, container] : pod.containers) {
-    const ContainerUsage* const usage = container.usage[slot].get();
+    const ContainerUsage* const usage = container.usage.Get(resource).get();
     if (usage == nullptr || usage->HasEnded() || usage->last_ms() == kNever) continue;
     if (!context_.usage.SumsByPod(container.container)) continue;
     const bool silent = usage->last_ms() < newest_ms - kMaxGapMs;
@@ -187,11 +184,11 @@ void NamespaceState::GiveSum(Pod& pod, Resource resource) {
 
 void NamespaceState::FlushSums(Pod& pod) {
   if (!pod.sums) return;
-  for (const Resource resource : kAllResources) {
+  pod.sums->ForEach([&](Resource resource, PodSum& sum) {
     sum_minutes_.clear();
-    (*pod.sums)[static_cast<size_t>(resource)].Flush(sum_minutes_);
+    sum.Flush(sum_minutes_);
     GiveSum(pod, resource);
-  }
+  });
 }
 
 /// Closes the sums of pods that have ended or fallen silent for good.
@@ -200,9 +197,8 @@ void NamespaceState::SettleSums() {
   for (auto at = summing_.begin(); at != summing_.end();) {
     Pod& pod = *at->second;
     bool open = false;
-    for (const Resource resource : kAllResources) {
-      PodSum& sum = (*pod.sums)[static_cast<size_t>(resource)];
-      if (!sum.HasOpen()) continue;
+    pod.sums->ForEach([&](Resource resource, PodSum& sum) {
+      if (!sum.HasOpen()) return;
       if (LastUsageMs(pod, resource) < silent_before) {
         sum_minutes_.clear();
         sum.Flush(sum_minutes_);
@@ -211,7 +207,7 @@ void NamespaceState::SettleSums() {
         CloseSum(pod, resource, std::numeric_limits<int64_t>::max());
       }
       open = open || sum.HasOpen();
-    }
+    });
     at = open ? std::next(at) : summing_.erase(at);
   }
 }

@@ -152,11 +152,16 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
       const auto found = pods->pods[i]->containers.find(name);
       if (found == pods->pods[i]->containers.end()) continue;
       bool told = false;
-      for (size_t r = 0; r < kResourceCount; ++r) {
-        shown.request[r] = found->second.request[r].At(as_of_ms);
-        shown.limit[r] = found->second.limit[r].At(as_of_ms);
-        told = told || shown.request[r] || shown.limit[r];
-      }
+      const auto show = [&](const ResourceSlots<Fact>& facts,
+                            ResourceSlots<std::optional<double>>& out) {
+        facts.ForEach([&](Resource resource, const Fact& fact) {
+          const auto value = fact.At(as_of_ms);
+          if (value) out.At(resource) = value;
+          told = told || value;
+        });
+      };
+      show(found->second.request, shown.request);
+      show(found->second.limit, shown.limit);
       if (const auto* const original = pods->pods[i]->OriginalAt(as_of_ms, name)) {
         shown.original_request = original->request;
         told = true;
@@ -175,8 +180,8 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
   status.name_space = name_;
   status.workload_type = workload.hidden ? "" : workload.id.workload_type;
   status.workload = workload.id.workload;
-  std::array<int64_t, kResourceCount> requests{};
-  requests.fill(kNever);
+  std::map<Resource, int64_t> requests;
+  for (const Needed& needed : kNeeded) requests[needed.resource] = kNever;
   std::map<std::pair<std::string, Resource>, int64_t> usage;
   for (const auto& [name, container] : workload.containers) {
     if (name == kPodSum) continue;
@@ -190,12 +195,12 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
     for (const auto& [container_name, container] : pod->containers) {
       if (container_name == kPodSum) continue;
       for (const Needed& needed : kNeeded) {
-        const auto slot = static_cast<size_t>(needed.resource);
-        if (const auto& seen = container.usage[slot]) {
+        if (const auto& seen = container.usage.Get(needed.resource)) {
           int64_t& last = usage[{container_name, needed.resource}];
           last = std::max(last, seen->last_ms());
         }
-        requests[slot] = std::max(requests[slot], container.request[slot].last_ms);
+        int64_t& told = requests[needed.resource];
+        told = std::max(told, container.request.Get(needed.resource).last_ms);
       }
     }
   }
@@ -223,7 +228,7 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
   if (workload.id.workload_type != "process") {
     for (const Needed& needed : kNeeded) {
       add(std::string(ResourceName(needed.resource)) + " request",
-          requests[static_cast<size_t>(needed.resource)],
+          requests[needed.resource],
           "not needed for a recommendation, only to compare: kube_pod_container_resource_requests");
     }
   }

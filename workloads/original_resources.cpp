@@ -1,10 +1,12 @@
 #include "workloads/original_resources.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
 #include <cmath>
 #include <exception>
+#include <utility>
 
 #include "workloads/quantity.h"
 
@@ -15,6 +17,13 @@ namespace json = boost::json;
 
 constexpr size_t kMaxBytes = 16 * 1024;
 constexpr size_t kMaxContainers = 128;
+
+/// As manifests have them. GPUs are counted in devices, of which utilisation is the sum.
+constexpr std::array<std::pair<std::string_view, Resource>, 4> kAnnotated = {
+    {{"cpu", Resource::kCpu},
+     {"memory", Resource::kMemory},
+     {"ephemeral-storage", Resource::kEphemeralStorage},
+     {"nvidia.com/gpu", Resource::kGpuUtilization}}};
 
 /// A quantity, which JSON may also have as a number (Kubernetes takes both).
 std::optional<double> AmountOf(const json::value& value) {
@@ -42,12 +51,12 @@ std::optional<OriginalRequests> Read(std::string_view annotation) {
     const json::value* const requests = resources.get_object().if_contains("requests");
     if (requests == nullptr || requests->is_null()) continue;
     if (!requests->is_object()) return std::nullopt;
-    for (const Resource resource : {Resource::kCpu, Resource::kMemory}) {
-      const json::value* const written = requests->get_object().if_contains(ResourceName(resource));
+    for (const auto& [name, resource] : kAnnotated) {
+      const json::value* const written = requests->get_object().if_contains(name);
       if (written == nullptr) continue;
       const auto amount = AmountOf(*written);
       if (!amount) return std::nullopt;
-      of.request[static_cast<size_t>(resource)] = amount;
+      of.request.At(resource) = amount;
     }
   }
   std::ranges::sort(all, {}, &OriginalRequest::container);
@@ -77,12 +86,12 @@ void SaveOriginalRequests(const OriginalRequests& requests, ByteWriter& out) {
   for (const OriginalRequest& of : requests) {
     out.Text(of.container);
     uint8_t there = 0;
-    for (size_t i = 0; i < kResourceCount; ++i) {
-      if (of.request[i]) there |= static_cast<uint8_t>(1U << i);
+    for (const Resource resource : kBuiltInResources) {
+      if (of.request.Get(resource)) there |= static_cast<uint8_t>(1U << static_cast<int>(resource));
     }
     out.Byte(there);
-    for (const auto& request : of.request) {
-      if (request) out.Double(*request);
+    for (const Resource resource : kBuiltInResources) {
+      if (const auto& request = of.request.Get(resource)) out.Double(*request);
     }
   }
 }
@@ -96,12 +105,12 @@ std::optional<OriginalRequests> RestoreOriginalRequests(ByteReader& in) {
     of.container = in.Text();
     const uint8_t there = in.Byte();
     bool good =
-        there >> kResourceCount == 0 && (all.empty() || all.back().container < of.container);
-    for (size_t r = 0; r < kResourceCount; ++r) {
-      if ((there >> r & 1) == 0) continue;
+        there >> kBuiltInResourceCount == 0 && (all.empty() || all.back().container < of.container);
+    for (const Resource resource : kBuiltInResources) {
+      if ((there >> static_cast<int>(resource) & 1) == 0) continue;
       const double request = in.Double();
       good = good && std::isfinite(request) && request >= 0;
-      of.request[r] = request;
+      of.request.At(resource) = request;
     }
     if (in.failed() || !good) {
       in.Fail();

@@ -1,11 +1,10 @@
 #pragma once
 // What a past brings to a namespace: the history of one container of one workload.
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
-#include "model/resource.h"
+#include "model/resource_slots.h"
 #include "workloads/usage.h"
 
 namespace tidemark::workloads {
@@ -18,8 +17,10 @@ struct PastContainer {
     int64_t from_ms = kNever;   ///< start of the first minute; kNever: there is none
     int64_t until_ms = kNever;  ///< end of the last
     uint64_t count = 0;
+
+    friend bool operator==(const Minutes&, const Minutes&) = default;
   };
-  std::array<Minutes, kResourceCount> minutes{};
+  ResourceSlots<Minutes> minutes;
   std::string_view history;  ///< UsageSink::SaveContainer
 };
 

@@ -36,11 +36,14 @@ inline constexpr uint8_t kSavedSame = 0x80;
 /// Whole numbers below it are written as such.
 inline constexpr double kSavedIntegerEnd = 9'007'199'254'740'992.0;  // 2^53
 
-/// Slot of a request or limit of a resource that is not known.
-inline constexpr uint64_t kSavedNoSlot = 4;
-inline constexpr uint64_t kSavedSlots = 5;
-/// The one that also says of which pod, by its uid.
-inline constexpr uint64_t kSavedMemoryRequest = 1;
+/// Resources have room for so many: where a number holds one beside something else, it holds the
+/// other times this.
+inline constexpr uint64_t kSavedResources = 16;
+/// Of a request or limit: the resource, or this for one that is not known.
+inline constexpr uint64_t kSavedNoResource = kSavedResources;
+inline constexpr uint64_t kSavedFactSlots = kSavedResources + 1;
+/// The same until version 2.
+inline constexpr uint64_t kFirstSavedResources = 4;
 
 /// What a series of kills tells.
 enum class SavedKills : uint8_t { kRestarts, kReason, kOtherReason, kTerminated, kOomEvents };
@@ -67,8 +70,9 @@ inline constexpr uint8_t kSavedPodsObject = 0x02;  ///< it is the pod's
 inline constexpr uint8_t kSavedObjectBits = 0x03;
 
 /// 2 added kills, labels of pods, original requests and the sums of pods; 3 the signs of
-/// containers, the start of pods, and nodes. Older ones restore; of their series that tell of these
-/// nothing is known until they are told again with their labels.
+/// containers, the start of pods, nodes, and resources by name, with room for more. Older ones
+/// restore; of their series that tell of what they did not know nothing is known until they are told
+/// again with their labels.
 inline constexpr uint8_t kSavedNamespaceVersion = 3;
 inline constexpr uint8_t kOldestSavedNamespaceVersion = 1;
 

@@ -126,6 +126,9 @@ std::vector<Source> DefaultSources() {
                      {"id", "cpu"}),
       ContainerUsage("container_memory_working_set_bytes", Role::kUsageGauge, Resource::kMemory,
                      {"id"}),
+      // Of each file system that the container writes to: its own layer and its logs.
+      ContainerUsage("container_fs_usage_bytes", Role::kUsageGauge, Resource::kEphemeralStorage,
+                     {"id", "device"}),
       Make("container_memory_cache", Role::kPageCache),
       Make("container_cpu_cfs_throttled_periods_total", Role::kThrottledPeriods),
       Make("container_cpu_cfs_periods_total", Role::kCfsPeriods),
@@ -171,7 +174,7 @@ std::vector<Source> DefaultSources() {
   };
 }
 
-std::string Fingerprint(const Source& source) {
+std::string Fingerprint(const Source& source, const ResourceTable& resources) {
   std::string text;
   // Each with its length before it, so that no two lists of texts read alike.
   const auto add = [&text](std::string_view field) {
@@ -183,7 +186,7 @@ std::string Fingerprint(const Source& source) {
   const auto name = [&](std::string_view what) { text.append(what).append("="); };
   name("metric"), add(source.metric);
   name("role"), add(ToString(source.role));
-  name("resource"), add(ResourceName(source.resource));
+  name("resource"), add(resources.NameOf(source.resource));
   name("selector"), add(source.selector.text());
   name("cluster"), add(source.labels.cluster);
   name("namespace"), add(source.labels.name_space);
@@ -199,7 +202,8 @@ std::string Fingerprint(const Source& source) {
   return text;
 }
 
-SourceTable::SourceTable(const std::vector<Source>& extra) {
+SourceTable::SourceTable(const std::vector<Source>& extra, ResourceTable resources)
+    : resources_(std::move(resources)) {
   std::unordered_set<std::string_view> replaced;
   for (const Source& source : extra) replaced.insert(source.metric);
   for (const Source& source : extra) {

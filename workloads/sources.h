@@ -13,6 +13,7 @@
 
 #include "model/label.h"
 #include "model/resource.h"
+#include "model/resource_table.h"
 #include "model/result.h"
 #include "model/selector.h"
 
@@ -97,9 +98,10 @@ struct Source {
   double scale = 1;
 };
 
-/// A text that is the same for two sources exactly when all their fields are: what is saved under
-/// the one may be restored under the other. Stable across versions as long as the fields are.
-std::string Fingerprint(const Source& source);
+/// A text that is the same for two sources exactly when all their fields are, and their resources
+/// have one name: what is saved under the one may be restored under the other. Stable across
+/// versions as long as the fields are.
+std::string Fingerprint(const Source& source, const ResourceTable& resources = {});
 
 /// The default table: cAdvisor, kube-state-metrics, process-exporter and DCGM exporter, in the
 /// order in which status shows it.
@@ -110,19 +112,22 @@ class SourceTable {
  public:
   /// `extra` comes before the defaults: its metrics replace the default lines of the same metric;
   /// Role::kNone only takes them away.
-  explicit SourceTable(const std::vector<Source>& extra = {});
+  /// `resources`: what the resources of usage, requests and limits are called.
+  explicit SourceTable(const std::vector<Source>& extra = {}, ResourceTable resources = {});
 
   /// Index of the source that gives this label set its role; nullopt when none does. O(1) for
   /// unknown metrics.
   std::optional<uint16_t> Find(LabelsView labels) const;
   const Source& at(uint16_t index) const { return sources_[index]; }
   size_t size() const { return sources_.size(); }
+  const ResourceTable& resources() const { return resources_; }
 
  private:
   struct NameHash {
     using is_transparent = void;
     size_t operator()(std::string_view name) const { return std::hash<std::string_view>{}(name); }
   };
+  ResourceTable resources_;
   std::vector<Source> sources_;
   std::unordered_map<std::string, std::vector<uint16_t>, NameHash, std::equal_to<>> by_metric_;
 };

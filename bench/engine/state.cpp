@@ -6,9 +6,10 @@
 // 20 pods in each workload, 2 containers in each pod, 50 workloads in each namespace; per container
 // 12 series of cAdvisor and kube-state-metrics, per pod 9 more; a day of usage behind each
 // workload's containers. A thread is a shard with namespaces of its own. Prints one line for each
-// step: `STEP SECONDS s SECONDS CPU-s`, and the sizes.
+// step: `STEP SECONDS s SECONDS CPU-s`, and the sizes as bytes and, of what was restored, in memory.
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -179,6 +180,12 @@ struct Took {
   double cpu_seconds = 0;  // of all threads
 };
 
+/// What is taken of the heap, of all threads.
+double HeapBytes() {
+  const auto now = mallinfo2();
+  return static_cast<double>(now.uordblks + now.hblkhd);
+}
+
 double CpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -232,6 +239,7 @@ int main(int argc, char** argv) {
   }
   const auto series = commons.counters.series_now.load();
   shards.clear();
+  const double heap_before = HeapBytes();
 
   std::vector<uint16_t> mapping;
   for (size_t i = 0; i < commons.sources.size(); ++i) mapping.push_back(static_cast<uint16_t>(i));
@@ -251,5 +259,6 @@ int main(int argc, char** argv) {
   std::printf("%d containers, %lld series, %d threads: %.1f MB, %.0f bytes a container\n", made,
               static_cast<long long>(series), threads, static_cast<double>(bytes) / 1e6,
               static_cast<double>(bytes) / made);
+  std::printf("in memory: %.0f bytes a container\n", (HeapBytes() - heap_before) / made);
   return commons.counters.series_now.load() == series ? 0 : 1;
 }

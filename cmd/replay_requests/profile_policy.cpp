@@ -32,8 +32,8 @@ class ProfilePolicy final : public Policy {
     for (size_t r = 0; r < kReplayed.size(); ++r) {
       // The owner's size stands for the request in force, where weights ask for it: what is
       // recommended here is never set.
-      container.request[r] = trace.original[r];
-      container.original_request[r] = trace.original[r];
+      container.request.At(kReplayed[r]) = trace.original[r];
+      container.original_request.At(kReplayed[r]) = trace.original[r];
     }
     if (sums_) view_.pod_sum = kPodSum;
   }
@@ -70,7 +70,7 @@ class ProfilePolicy final : public Policy {
       for (size_t r = 0; r < kReplayed.size(); ++r) requests[r] = ModelOf(kReplayed[r]);
       return requests;
     }
-    engine::Advisor advisor(history_, std::span(&view_, 1), time_ms, counters_);
+    engine::Advisor advisor(history_, std::span(&view_, 1), time_ms, engine::NodeSize(), counters_);
     for (const WorkloadAdvice& workload : advisor.Advise(nullptr)) {
       for (const ContainerAdvice& container : workload.containers) {
         for (const ResourceAdvice& advice : container.resources) {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <initializer_list>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,33 +44,33 @@ class Record {
   bool begun_ = false;
 };
 
-constexpr std::initializer_list<std::string_view> kColumns = {"cluster",
-                                                              "namespace",
-                                                              "workload_type",
-                                                              "workload",
-                                                              "container",
-                                                              "replicas",
-                                                              "severity",
-                                                              "confidence_days",
-                                                              "profile",
-                                                              "autoscaler",
-                                                              "cpu_request_cores",
-                                                              "cpu_limit_cores",
-                                                              "cpu_recommended_request_cores",
-                                                              "cpu_lower_bound_cores",
-                                                              "cpu_upper_bound_cores",
-                                                              "cpu_reclaimable_cores",
-                                                              "memory_request_bytes",
-                                                              "memory_limit_bytes",
-                                                              "memory_recommended_request_bytes",
-                                                              "memory_lower_bound_bytes",
-                                                              "memory_upper_bound_bytes",
-                                                              "memory_reclaimable_bytes",
-                                                              "memory_kills",
-                                                              "savings_per_month",
-                                                              "currency",
-                                                              "cpu_reason",
-                                                              "memory_reason"};
+constexpr auto kColumns = std::to_array<std::string_view>({"cluster",
+                                                           "namespace",
+                                                           "workload_type",
+                                                           "workload",
+                                                           "container",
+                                                           "replicas",
+                                                           "severity",
+                                                           "confidence_days",
+                                                           "profile",
+                                                           "autoscaler",
+                                                           "cpu_request_cores",
+                                                           "cpu_limit_cores",
+                                                           "cpu_recommended_request_cores",
+                                                           "cpu_lower_bound_cores",
+                                                           "cpu_upper_bound_cores",
+                                                           "cpu_reclaimable_cores",
+                                                           "memory_request_bytes",
+                                                           "memory_limit_bytes",
+                                                           "memory_recommended_request_bytes",
+                                                           "memory_lower_bound_bytes",
+                                                           "memory_upper_bound_bytes",
+                                                           "memory_reclaimable_bytes",
+                                                           "memory_kills",
+                                                           "savings_per_month",
+                                                           "currency",
+                                                           "cpu_reason",
+                                                           "memory_reason"});
 
 void AddResource(const Cell* cell, Record& record) {
   const ResourceAdvice advice = cell == nullptr ? ResourceAdvice{} : cell->advice;

@@ -15,7 +15,7 @@ struct Range {
 };
 
 // Unicode 15, EastAsianWidth.txt (W and F), by whole blocks where a block has nothing else of note.
-constexpr std::array<Range, 15> kWide = {{{0x1100, 0x115F},
+constexpr std::array<Range, 16> kWide = {{{0x1100, 0x115F},
                                           {0x2E80, 0x303E},
                                           {0x3041, 0x33FF},
                                           {0x3400, 0x4DBF},
@@ -28,6 +28,7 @@ constexpr std::array<Range, 15> kWide = {{{0x1100, 0x115F},
                                           {0xFF00, 0xFF60},
                                           {0xFFE0, 0xFFE6},
                                           {0x1F300, 0x1F64F},
+                                          {0x1F680, 0x1F6FF},
                                           {0x1F900, 0x1F9FF},
                                           {0x20000, 0x3FFFD}}};
 

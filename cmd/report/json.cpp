@@ -56,7 +56,7 @@ void WriteRow(const Row& row, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteTotals(const Totals& totals, const Prices& prices, bool named, JsonWriter& json) {
+void WriteTotals(const Totals& totals, const Report& report, bool named, JsonWriter& json) {
   json.BeginObject();
   if (named) {
     exporter::WriteUnlessEmpty("cluster", totals.cluster, json);
@@ -69,7 +69,7 @@ void WriteTotals(const Totals& totals, const Prices& prices, bool named, JsonWri
     json.Key(ToString(static_cast<Severity>(i))), json.Unsigned(totals.severities[i]);
   }
   json.EndObject();
-  exporter::WriteSummaryMembers(totals.sums, prices, json);
+  exporter::WriteSummaryMembers(totals.sums, report.prices, *report.resources, json);
   json.EndObject();
 }
 
@@ -101,10 +101,10 @@ std::string WriteJson(const Report& report) {
   json.EndArray();
   json.Key("namespaces");
   json.BeginArray();
-  for (const Totals& totals : report.namespaces) WriteTotals(totals, report.prices, true, json);
+  for (const Totals& totals : report.namespaces) WriteTotals(totals, report, true, json);
   json.EndArray();
   json.Key("total");
-  WriteTotals(report.total, report.prices, false, json);
+  WriteTotals(report.total, report, false, json);
   WriteTexts("warnings", report.warnings, json);
   WriteTexts("notes", report.notes, json);
   json.EndObject();

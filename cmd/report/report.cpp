@@ -97,6 +97,7 @@ Report MakeReport(const Snapshot& snapshot, const Filter& filter, const Prices& 
                   Autoscalers autoscalers) {
   Report report;
   report.prices = prices;
+  report.resources = snapshot.resources;
   report.autoscalers = std::move(autoscalers);
   for (const auto& block : snapshot.blocks) {
     Totals totals;

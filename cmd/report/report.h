@@ -81,6 +81,7 @@ struct Report {
   int64_t step_ms = 0;
   std::string profiles;  ///< "preset vpa", or the configuration's file
   Prices prices;
+  ResourceTablePtr resources;         ///< what they are called; never null in one that was made
   std::vector<std::string> warnings;  ///< what is missing; one line each
   std::vector<std::string> notes;
 

@@ -326,4 +326,22 @@ TEST_CASE("a proxy that lets only GET pass is served", "[backfill][discovery]") 
   CHECK(Names(search.Good()) == std::vector<std::string>{"/shop"});
 }
 
+TEST_CASE("only the namespaces that were asked for are found", "[backfill][discovery]") {
+  Search search;
+  search.Have(ContainerSeries("shop", "web-1"));
+  search.Have(ContainerSeries("shopping", "web-1"));
+  search.Have(ContainerSeries("bank", "x", "eu"));
+  search.Have(KilledSeries("bank", "x", true));
+  search.options.namespaces = Selector::Parse("{namespace=\"shop\"}").value();
+  CHECK(Names(search.Good()) == std::vector<std::string>{"/shop"});
+  search.options.namespaces = Selector::Parse("{cluster=\"eu\"}").value();
+  CHECK(Names(search.Good()) == std::vector<std::string>{"eu/bank"});
+  search.options.namespaces = Selector::Parse("{namespace=~\"no.*\"}").value();
+  const auto none = search.Run(ClusterMetrics());
+  REQUIRE_FALSE(none);
+  CHECK(none.error().kind == QueryFaultKind::kRefused);
+  CHECK(none.error().message ==
+        "no namespace matches {namespace=~\"no.*\"}; with usage there are: bank, shop, shopping");
+}
+
 }  // namespace tidemark::backfill

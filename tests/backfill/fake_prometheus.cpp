@@ -107,6 +107,21 @@ std::string FakePrometheus::Instant(const std::string& query, int64_t time_ms) c
     }
     return Success("vector", std::move(result));
   }
+  if (query.ends_with("}")) {
+    const std::vector<const FakeSeries*> found = Select(series, query);
+    for (const FakeSeries* one : found) {
+      if (!Lives(*one, time_ms)) continue;
+      result.push_back(json::object{{"metric", LabelsJson(one->labels)},
+                                    {"value", json::array{static_cast<double>(time_ms) / 1000,
+                                                          ValueText(one->value(time_ms))}}});
+    }
+    if (max_samples != 0 && result.size() > max_samples) {
+      return PrometheusError(
+          422, "execution",
+          "query processing would load too many samples into memory in query execution");
+    }
+    return Success("vector", std::move(result));
+  }
   std::vector<std::string> by;
   size_t open = std::string("count").size();
   if (query.starts_with("count by (")) {

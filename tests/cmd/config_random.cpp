@@ -60,7 +60,7 @@ Source RandomSource(std::mt19937_64& random, size_t number) {
   }
   if (source.labels.workload.empty()) source.workload_type.clear();
   if (usage) {
-    source.resource = kAllResources[static_cast<size_t>(Between(random, 0, kResourceCount - 1))];
+    source.resource = kBuiltInResources[static_cast<size_t>(Between(random, 0, kBuiltInResourceCount - 1))];
     for (int64_t i = Between(random, 0, 3); i > 0; --i)
       source.part_labels.push_back("id" + std::to_string(i));
   }
@@ -139,7 +139,7 @@ Profile RandomProfile(std::mt19937_64& random) {
   profile.level = static_cast<Level>(Between(random, 0, 3));
   profile.mode = static_cast<PoolMode>(Between(random, 0, 3));
   profile.effect = static_cast<Effect>(Between(random, 0, 1));
-  for (const Resource resource : kAllResources)
+  for (const Resource resource : kBuiltInResources)
     profile.rule(resource) = RandomRule(random, resource);
   return profile;
 }

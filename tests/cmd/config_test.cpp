@@ -75,8 +75,11 @@ storage:
   CHECK(config.engine.checkpoint_interval_ms == 90'000);
   CHECK(config.storage.sync_interval_ms == 250);
   CHECK(config.storage.min_free_bytes == 0);
-  const auto& [cpu, memory, gpu_utilization, gpu_memory] =
-      config.engine.profiles->fallback().resources;
+  const Profile& fallback = config.engine.profiles->fallback();
+  const ResourceRule& cpu = fallback.rule(Resource::kCpu);
+  const ResourceRule& memory = fallback.rule(Resource::kMemory);
+  const ResourceRule& gpu_utilization = fallback.rule(Resource::kGpuUtilization);
+  const ResourceRule& gpu_memory = fallback.rule(Resource::kGpuMemory);
   CHECK(cpu.percentile == 0.95);
   CHECK(cpu.margin_ratio == 0.2);
   CHECK(cpu.half_life_ms == 12 * 3'600'000);

@@ -220,6 +220,7 @@ profiles:
       enabled: false
       basis: high_water
       high_water: {risk: 0.002, method: pwm}
+      adaptive: {target_exceedance: 0.02, safety_factor: 1.3, keep_week_maximum: false, resize_in_place: false}
       percentile: 0.8
       lower_percentile: 0.3
       upper_percentile: 0.85
@@ -238,8 +239,14 @@ profiles:
       rounding: 5m
       static_ratio: 0.6
       correction: off
+      throttled_from: 0.4
+      startup: 2m
+      peak_per_run: true
+      node_cap: true
     memory:
       kills: {bump_ratio: 1.5, min_bump: 50Mi, hold: 0s}
+      leave_out_page_cache: true
+      plateau_at_limit: true
       floor: 64Mi
 )");
   CHECK(profile.name == "everything.1");
@@ -253,7 +260,10 @@ profiles:
   const ResourceRule cpu{.enabled = false,
                          .basis = Basis::kHighWater,
                          .high_water = {.risk = 0.002, .method = TailMethod::kPwm},
-                         .adaptive = {},
+                         .adaptive = {.target_exceedance_ratio = 0.02,
+                                      .safety_factor = 1.3,
+                                      .keeps_week_maximum = false,
+                                      .resize_in_place = false},
                          .percentile = 0.8,
                          .lower_percentile = 0.3,
                          .upper_percentile = 0.85,
@@ -272,12 +282,41 @@ profiles:
                          .rounding = 0.005,
                          .static_ratio = 0.6,
                          .correction = Correction::kOff,
-                         .kills = {}};
+                         .kills = {},
+                         .throttled_from_ratio = 0.4,
+                         .startup_ms = 2 * 60'000,
+                         .peak_per_run = true,
+                         .leave_out_page_cache = false,
+                         .node_cap = true,
+                         .plateau_at_limit = false};
   CHECK(profile.rule(Resource::kCpu) == cpu);
   ResourceRule memory = PresetProfile(Preset::kOversell).rule(Resource::kMemory);
   memory.kills = {.bump_ratio = 1.5, .min_bump = 50.0 * 1024 * 1024, .hold_ms = 0};
   memory.floor = 64.0 * 1024 * 1024;
+  memory.leave_out_page_cache = true;
+  memory.plateau_at_limit = true;
   CHECK(profile.rule(Resource::kMemory) == memory);
+}
+
+TEST_CASE("Who asks for a percentile gets it, with its margin", "[cmd][profiles]") {
+  const auto cpu_of = [](const std::string& estimation, const std::string& profile = "") {
+    return Only("estimation: {cpu: {" + estimation +
+                "}}\nprofiles: [{name: a, selector: '{}', cpu: {" + profile + "}}]\n")
+        .rule(Resource::kCpu);
+  };
+  CHECK(cpu_of("").basis == Basis::kAdaptive);
+  CHECK(cpu_of("").margin_ratio == 0);
+  CHECK(cpu_of("half_life: 12h").basis == Basis::kAdaptive);
+  CHECK(cpu_of("percentile: 0.95").basis == Basis::kPercentile);
+  CHECK(cpu_of("percentile: 0.95").margin_ratio == 0.15);
+  CHECK(cpu_of("percentile: 0.95, margin: 0.3").margin_ratio == 0.3);
+  CHECK(cpu_of("percentile: 0.95, basis: adaptive").basis == Basis::kAdaptive);
+  CHECK(cpu_of("percentile: 0.95, basis: adaptive").margin_ratio == 0);
+  CHECK(cpu_of("basis: high_water").margin_ratio == 0.15);
+  CHECK(cpu_of("margin: 0", "basis: percentile").margin_ratio == 0.15);
+  // What a profile inherits stays as it is.
+  CHECK(cpu_of("percentile: 0.95, margin: 0", "half_life: 12h").margin_ratio == 0);
+  CHECK(cpu_of("percentile: 0.95", "percentile: 0.99").margin_ratio == 0.15);
 }
 
 TEST_CASE("Profiles inherit from estimation, wherever it stands in the file", "[cmd][profiles]") {

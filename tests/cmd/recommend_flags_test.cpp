@@ -191,6 +191,9 @@ TEST_CASE("A configuration gives profiles, prices and the way to its own server"
   CHECK(other.backfill.http.basic_auth.username.empty());
   CHECK(other.backfill.external_labels.empty());
   CHECK(other.prices == Prices{.currency = "EUR", .cpu_core_hour = 0.25});
+  const auto same = Read(line({"--prometheus=http://q/"}), false);
+  REQUIRE(same);
+  CHECK(same->backfill.http.basic_auth.password == "p");
   CHECK(Has(Wrong(line({"--preset=vpa"})), "--preset: the profiles are those of --config.file"));
 }
 

@@ -85,10 +85,10 @@ TEST_CASE("The table has one line per container, in columns", "[report][table]")
   const std::vector<std::string> lines = LinesOf(WriteTable(report, false));
   REQUIRE(lines.size() > 12);
   // clang-format off
-  CHECK(lines[0] == "NAMESPACE  WORKLOAD            CONTAINER  REPLICAS  CPU          MEMORY                        RECLAIM CPU  RECLAIM MEMORY  DAYS  SAVES/MONTH  SEVERITY");
+  CHECK(lines[0] == "NAMESPACE  WORKLOAD            CONTAINER  REPLICAS  CPU           MEMORY                        RECLAIM CPU  RECLAIM MEMORY  DAYS  SAVES/MONTH  SEVERITY");
   CHECK(lines[1] == "bank       statefulset/ledger  db                2  500m -> 500m  512Mi -> 768Mi (limit 512Mi)            0          -512Mi   3.0    EUR -1.46  critical");
-  CHECK(lines[2] == "shop       deployment/web      app               3  1 -> 200m    1Gi -> 1Gi                           2.4               0   7.0    EUR 52.56  warning");
-  CHECK(lines[5] == "shop       deployment/young    app               1  1 -> -        -                                     -               -   0.0            -  unknown");
+  CHECK(lines[2] == "shop       deployment/web      app               3  1 -> 200m     1Gi -> 1Gi                            2.4               0   7.0    EUR 52.56  warning");
+  CHECK(lines[5] == "shop       deployment/young    app               1  1 -> -        -                                       -               -   0.0            -  unknown");
   // clang-format on
   const std::string text = WriteTable(report, false);
   CHECK(Has(text, "5 containers: 1 critical, 1 warning, 2 ok, 1 unknown\n"));
@@ -105,10 +105,10 @@ TEST_CASE("The table has one line per container, in columns", "[report][table]")
 TEST_CASE("Namespaces and all of them stand below the table", "[report][table]") {
   const std::vector<std::string> lines = LinesOf(WriteTable(SmallReport(kPrices), false));
   // clang-format off
-  CHECK(lines[7] == "NAMESPACE  CONTAINERS  CPU            MEMORY          RECLAIM CPU  RECLAIM MEMORY  SAVES/MONTH  CRITICAL  WARNING  OK  UNKNOWN");
-  CHECK(lines[8] == "bank                1  1 -> 1         1Gi -> 1.5Gi              0          -512Mi    EUR -1.46         1        0   0        0");
-  CHECK(lines[9] == "shop                4  3.3 -> 900m    3Gi -> 3Gi              2.4               0    EUR 52.56         0        1   2        1");
-  CHECK(lines[10] == "all                 5  4.3 -> 1.9     4Gi -> 4.5Gi            2.4          -512Mi    EUR 51.10         1        1   2        1");
+  CHECK(lines[7] == "NAMESPACE  CONTAINERS  CPU          MEMORY        RECLAIM CPU  RECLAIM MEMORY  SAVES/MONTH  CRITICAL  WARNING  OK  UNKNOWN");
+  CHECK(lines[8] == "bank                1  1 -> 1       1Gi -> 1.5Gi            0          -512Mi    EUR -1.46         1        0   0        0");
+  CHECK(lines[9] == "shop                4  3.3 -> 900m  3Gi -> 3Gi            2.4               0    EUR 52.56         0        1   2        1");
+  CHECK(lines[10] == "all                 5  4.3 -> 1.9   4Gi -> 4.5Gi          2.4          -512Mi    EUR 51.10         1        1   2        1");
   // clang-format on
 }
 

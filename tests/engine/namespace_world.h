@@ -32,7 +32,7 @@ struct NamespaceWorld {
   explicit NamespaceWorld(const engine::Options& with = {},
                           const std::vector<workloads::Source>& extra = {})
       : options(with),
-        sources(extra),
+        sources(extra, options.profiles->resources()),
         history(options.profiles),
         budget(options.max_series),
         context{sources, history, budget, counters, known} {
@@ -97,9 +97,11 @@ struct NamespaceWorld {
     std::vector<uint16_t> mapping;
     for (size_t i = 0; i < from.size(); ++i) {
       mapping.push_back(workloads::NamespaceState::kNoSource);
-      const std::string wanted = workloads::Fingerprint(from.at(static_cast<uint16_t>(i)));
+      const std::string wanted =
+          workloads::Fingerprint(from.at(static_cast<uint16_t>(i)), from.resources());
       for (size_t j = 0; j < sources.size(); ++j) {
-        if (workloads::Fingerprint(sources.at(static_cast<uint16_t>(j))) == wanted) {
+        if (workloads::Fingerprint(sources.at(static_cast<uint16_t>(j)), sources.resources()) ==
+            wanted) {
           mapping.back() = static_cast<uint16_t>(j);
         }
       }
@@ -117,7 +119,7 @@ struct NamespaceWorld {
     const auto views = state->View(state->event_time_ms());
     engine::RequestHistory& all = history;
     for (const WorkloadAdvice& advice :
-         engine::Advisor(all, views, state->event_time_ms(), counters).Advise(nullptr)) {
+         engine::Advisor(all, views, state->event_time_ms(), {}, counters).Advise(nullptr)) {
       text += fmt::format("{}/{} replicas={:a} last={} containers={}\n", advice.id.workload_type,
                           advice.id.workload, advice.replicas, advice.last_sample_ms,
                           advice.containers_in_pod);

@@ -1,6 +1,7 @@
 // A past that is merged: once, strictly before what is live, and durably.
 #include <boost/json.hpp>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -446,6 +447,27 @@ TEST_CASE("What a past asks for depends on what the profiles need") {
   CHECK(has(asked(std::make_shared<const ProfileSet>(std::vector{by_label},
                                                      PresetProfile(Preset::kTidemark))),
             "kube_pod_labels{}"));
+}
+
+TEST_CASE("What holds now is all that the live stream carries, but kills") {
+  MemoryStore disk;
+  const auto engine = Open(disk);
+  std::map<std::string, PastMetric> found;
+  for (const PastMetric& metric : engine->engine.PresentMetrics()) found[metric.metric] = metric;
+  CHECK(found.at("kube_pod_owner").kind == PastKind::kOwner);
+  CHECK(found.at("container_memory_working_set_bytes").kind == PastKind::kUsage);
+  CHECK(found.at("kube_pod_container_resource_requests").kind == PastKind::kRequest);
+  CHECK(found.at("kube_pod_container_resource_limits").kind == PastKind::kPresent);
+  CHECK(found.at("kube_deployment_spec_replicas").kind == PastKind::kPresent);
+  CHECK(found.at("kube_pod_status_phase").kind == PastKind::kPresent);
+  CHECK(found.at("kube_horizontalpodautoscaler_info").kind == PastKind::kAutoscaler);
+  CHECK(found.at("kube_horizontalpodautoscaler_spec_target_metric").kind ==
+        PastKind::kAutoscalerTarget);
+  CHECK(found.at("kube_node_status_allocatable").namespace_label.empty());
+  CHECK(found.at("kube_pod_status_ready").matchers == R"(condition="true")");
+  CHECK_FALSE(found.contains("kube_pod_container_status_restarts_total"));
+  CHECK_FALSE(found.contains("container_oom_events_total"));
+  CHECK_FALSE(found.contains("kube_pod_labels"));  // no profile asks for them
 }
 
 TEST_CASE("The metrics of a past are usage and owners, with their labels and selectors") {

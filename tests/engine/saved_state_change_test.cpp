@@ -38,8 +38,10 @@ uint64_t SeriesOf(const NamespaceWorld& world, const std::string& metric) {
   return series;
 }
 
-/// The sources that a version 1 was saved with: the default ones, which are the same now.
-std::vector<uint16_t> MappingOfVersion1(const NamespaceWorld& world) { return world.OwnMapping(); }
+/// The sources that a version 1 was saved with: the default ones, of which there are more now.
+std::vector<uint16_t> MappingOfVersion1(const NamespaceWorld& world) {
+  return world.MappingFrom(workloads::SourceTable({Without("container_fs_usage_bytes")}));
+}
 
 /// The numbers that the pool would give out next, and whether anything is kept under them.
 std::string Next(const workloads::IndexPool& pool, const NamespaceWorld& world) {
@@ -292,7 +294,8 @@ TEST_CASE("a merged past survives, and live minutes that it reaches over do not 
     type = of.id.workload_type;
     workload = of.id.workload;
     CHECK(container.empty());
-    merged.minutes[0] = {kept.first_ms[0], kept.last_usage_ms + 10 * workloads::kMinuteMs, 10};
+    merged.minutes.At(Resource::kCpu) = {kept.first.Get(Resource::kCpu).ms,
+                                         kept.last_usage_ms + 10 * workloads::kMinuteMs, 10};
   });
   merged.workload_type = type;
   merged.workload = workload;

@@ -402,6 +402,56 @@ TEST_CASE("an adaptive request goes on to the last bit as the saved one",
   }
 }
 
+TEST_CASE("format 1 of a saved adaptive request is read as it was written",
+          "[estimators][adaptive]") {
+  const auto written = [](uint64_t above) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    out.Byte(1);
+    out.Bool(true);  // hours: the newest, then 192 levels
+    out.Signed(480'100);
+    for (int i = 0; i < 191; ++i) out.Varint(0);
+    out.Varint(EncodeLevel(2));
+    out.Bool(true);  // days: the newest, then 8
+    out.Signed(20'004);
+    for (int i = 0; i < 7; ++i) out.Varint(0);
+    out.Varint(EncodeLevel(4));
+    out.Bool(true);  // samples of the running hour: the largest, its bucket, 44 counts
+    out.Double(1.0);
+    out.Signed(0);
+    for (int i = 0; i < 43; ++i) out.Varint(0);
+    out.Varint(5);
+    out.Double(3.0);  // the request in force
+    out.Bool(false);  // the hour before it: no samples
+    out.Double(2.5);
+    out.Signed(480'101);  // the running hour and the first
+    out.Signed(480'000);
+    out.Varint(5);      // samples since the last correction
+    out.Varint(above);  // of them above the request
+    out.Varint(5);      // of the running hour
+    out.Varint(7);      // hours learnt from
+    out.Double(5.0);    // sum of the running hour
+    out.Double(12.0);   // sum of the hours' means, and their number
+    out.Double(8.0);
+    out.Double(0.25);  // the correction
+    return bytes;
+  };
+  const auto read = Restored(written(2));
+  REQUIRE(read);
+  CHECK(Saved(*read) == written(2));
+  CHECK(read->Request() == 3.0);
+  const auto told = read->Explain(kShipped);
+  CHECK(told->last_hour == Approx(2).epsilon(0.001));
+  CHECK(told->cap == Approx(1.05 * 4).epsilon(0.001));
+  CHECK(told->correction == Approx(std::exp(0.25)));
+  CHECK(told->mean == 1.5);
+  CHECK(told->exceeded == Approx(0.4));
+  CHECK_FALSE(Restored(written(6)));  // more above than there are
+  std::string other = written(2);
+  other[0] = 2;
+  CHECK_FALSE(Restored(other));
+}
+
 TEST_CASE("an adaptive request takes 700 bytes at most", "[estimators][adaptive]") {
   CHECK(sizeof(AdaptiveRequest) <= 700);
   CHECK(sizeof(AdaptiveRequest) >= 600);

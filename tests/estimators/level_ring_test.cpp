@@ -181,6 +181,7 @@ TEST_CASE("a high quantile of an hour is within a bucket of the exact one", "[es
 TEST_CASE("thousands of pods do not overflow an hour's counts", "[estimators][hours]") {
   HourSamples samples;
   std::vector<double> values;
+  values.reserve(400'000);
   for (int i = 0; i < 400'000; ++i) values.push_back(1 + 0.001 * (i % 1000));
   for (const double value : values) samples.Add(value);
   samples.Add(10);  // one outlier does not hide the rest

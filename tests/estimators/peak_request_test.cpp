@@ -151,7 +151,8 @@ TEST_CASE("a larger safety factor asks for more", "[estimators][peak]") {
 
 TEST_CASE("daily maxima are told by days back", "[estimators][peak]") {
   PeakRequest request;
-  for (int hour = 0; hour < 7 * 24; ++hour) Feed(request, hour, hour + 1, (100 + hour / 24) * kMiB);
+  for (int hour = 0; hour < 7 * 24; ++hour)
+    Feed(request, hour, hour + 1, (100 + DayOfHour(hour)) * kMiB);
   for (int day = 0; day < 7; ++day) {
     CHECK(request.DailyMaximum(day) == Approx((106 - day) * kMiB).epsilon(0.001));
   }
@@ -203,4 +204,28 @@ TEST_CASE("a peak request goes on to the last bit as the saved one", "[estimator
     REQUIRE(std::isfinite(*read->Request()));
   }
   CHECK(sizeof(PeakRequest) <= 420);
+}
+
+TEST_CASE("format 1 of a saved peak request is read as it was written", "[estimators][peak]") {
+  const auto written = [](int64_t running, double request) {
+    std::string bytes;
+    ByteWriter out(bytes);
+    out.Byte(1);
+    out.Bool(true);  // hours: the newest, then 192 levels
+    out.Signed(480'100);
+    for (int i = 0; i < 191; ++i) out.Varint(0);
+    out.Varint(EncodeLevel(100 * kMiB));
+    out.Signed(running);
+    out.Double(request);
+    return bytes;
+  };
+  const auto read = Restored(written(480'101, 123 * kMiB));
+  REQUIRE(read);
+  CHECK(Saved(*read) == written(480'101, 123 * kMiB));
+  CHECK(read->Request() == 123 * kMiB);
+  CHECK(read->Explain(kShipped)->largest == Approx(100 * kMiB).epsilon(0.001));
+  CHECK(Restored(written(480'100, 0)));
+  CHECK_FALSE(Restored(written(480'099, 1)));  // before its newest hour
+  CHECK_FALSE(Restored(written(480'101, -1)));
+  CHECK_FALSE(Restored(written(480'101, std::numeric_limits<double>::quiet_NaN())));
 }

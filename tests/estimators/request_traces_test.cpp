@@ -42,13 +42,13 @@ std::vector<double> CpuRequests(const UsageTrace& trace, const AdaptiveRequestOp
   return requests;
 }
 
-std::vector<double> CpuRequestsForADay(const UsageTrace& trace,
-                                       const std::vector<AdaptiveRequestOptions>& knobs,
-                                       std::vector<std::vector<double>>& requests) {
+/// Likewise, for days; one list for each knob.
+std::vector<std::vector<double>> CpuRequestsForADay(
+    const UsageTrace& trace, const std::vector<AdaptiveRequestOptions>& knobs) {
   const auto layout = HistogramOptions::Exponential(1000, 0.001, 1.05, 0.0001);
   DecayingHistogram histogram(&*layout, 24h);
   AdaptiveRequest estimator;
-  requests.assign(knobs.size(), {});
+  std::vector<std::vector<double>> requests(knobs.size());
   for (size_t step = 0; step < trace.steps(); ++step) {
     if (step >= kWarmUpSteps && (step - kWarmUpSteps) % kDay == 0) {
       estimator.Close(At(trace, step), knobs.front());
@@ -62,7 +62,7 @@ std::vector<double> CpuRequestsForADay(const UsageTrace& trace,
       REQUIRE(histogram.Add(usage, 0.1, At(trace, step)));
     }
   }
-  return {};
+  return requests;
 }
 
 std::vector<double> MemoryRequests(const UsageTrace& trace, const PeakRequestOptions& options,
@@ -103,7 +103,7 @@ std::vector<Summary> CurveOf(const std::vector<UsageTrace>& traces,
   return curve;
 }
 
-std::vector<double> Falling(double from, double to, size_t count) {
+std::vector<double> Spread(double from, double to, size_t count) {
   std::vector<double> values;
   for (size_t i = 0; i < count; ++i) {
     values.push_back(from *
@@ -151,7 +151,7 @@ TEST_CASE("an hourly CPU request needs less slack than VPA, oversell and KRR for
           "[estimators][traces]") {
   const auto traces = ReadRequestTraces();
   if (!traces) return;
-  const auto knobs = Falling(0.4, 0.0005, 40);
+  const auto knobs = Spread(0.4, 0.0005, 40);
   std::vector<std::vector<Worth>> worth;
   std::vector<std::vector<Worth>> shipped;
   for (const UsageTrace& trace : *traces) {
@@ -178,6 +178,10 @@ TEST_CASE("an hourly CPU request needs less slack than VPA, oversell and KRR for
   const Summary as_shipped = CurveOf(*traces, shipped, kAll).front();
   CHECK(as_shipped.breach <= 0.0413);  // VPA's own
   CHECK(as_shipped.slack <= 1.1);      // VPA 1.36
+  // Also on the half that nothing was chosen by, where VPA has 1.32 at 4.68 %.
+  const Summary reported = CurveOf(*traces, shipped, kReported).front();
+  CHECK(reported.breach <= 0.0468);
+  CHECK(reported.slack <= 1.32);
 }
 
 TEST_CASE("a CPU request for days needs no more slack than VPA and oversell",
@@ -185,15 +189,13 @@ TEST_CASE("a CPU request for days needs no more slack than VPA and oversell",
   const auto traces = ReadRequestTraces();
   if (!traces) return;
   std::vector<AdaptiveRequestOptions> knobs;
-  for (const double knob : Falling(0.6, 0.00002, 70)) {
+  for (const double knob : Spread(0.6, 0.00002, 70)) {
     knobs.push_back({.target_exceedance = knob});
   }
   std::vector<std::vector<Worth>> worth;
   for (const UsageTrace& trace : *traces) {
-    std::vector<std::vector<double>> requests;
-    CpuRequestsForADay(trace, knobs, requests);
     auto& of_trace = worth.emplace_back();
-    for (const auto& of_knob : requests) {
+    for (const auto& of_knob : CpuRequestsForADay(trace, knobs)) {
       of_trace.push_back(Judge(trace.cpu, trace.pods, of_knob, kDay));
     }
   }
@@ -213,10 +215,7 @@ TEST_CASE("a memory request needs less slack than VPA, oversell and KRR for the 
           "[estimators][traces]") {
   const auto traces = ReadRequestTraces();
   if (!traces) return;
-  const auto knobs = [] {
-    auto falling = Falling(0.6, 6, 50);
-    return falling;
-  }();
+  const auto knobs = Spread(0.6, 6, 50);  // of the safety factor: kills fall as it rises
   for (const size_t period : {kHour, kDay}) {
     std::vector<std::vector<Worth>> worth;
     std::vector<std::vector<Worth>> with_maximum;

@@ -7,6 +7,7 @@
 
 #include "cmd/command_line.h"
 #include "tests/catch.h"
+#include "tests/cmd/temporary_file.h"
 
 namespace tidemark::cmd {
 namespace {
@@ -70,10 +71,11 @@ TEST_CASE("A Prometheus is asked for ten days, unless told otherwise", "[replay]
   CHECK(source->end_ms == kNow);
   CHECK(source->start_ms == kNow - 10 * kDay);
   CHECK(source->step_ms == 300'000);
+  const TemporaryFile secret("correct horse\n");
   const auto other =
       Good({"requests", "--prometheus=http://p:9090", "--start=30d", "--end=1700000000",
             "--step=1m", "--namespace=shop", "--workload=deployment/web", "--username=u",
-            "--password-file=secret", "--header=X-Scope-OrgID: a"})
+            "--password-file=" + secret.path(), "--header=X-Scope-OrgID: a"})
           .prometheus;
   REQUIRE(other);
   CHECK(other->start_ms == kNow - 30 * kDay);
@@ -81,7 +83,7 @@ TEST_CASE("A Prometheus is asked for ten days, unless told otherwise", "[replay]
   CHECK(other->step_ms == 60'000);
   CHECK(other->name_space == "shop");
   CHECK(other->workload == "deployment/web");
-  CHECK(other->http.basic_auth.password_file == "secret");
+  CHECK(other->http.basic_auth.username == "u");
   REQUIRE(other->http.http_headers.size() == 1);
   CHECK(other->http.http_headers[0].second == "a");
   const auto dated = Good({"requests", "--prometheus=http://p:9090", "--start=2023-11-01T00:00:00Z",
@@ -98,6 +100,8 @@ TEST_CASE("Wrong flags of a replay are named with what is allowed", "[replay][fl
         "--prometheus: it does not go with --traces, allowed: one of them");
   CHECK(Wrong({"requests", "--traces=d", "--step=5m"}) ==
         "--step: it does not go with --traces, allowed: with --prometheus");
+  CHECK(Wrong({"requests", "--traces=d", "--username=u"}) ==
+        "--username: it does not go with --traces, allowed: with --prometheus");
   CHECK(Wrong({"requests", "--traces=d", "--preset=vpaa"})
             .starts_with("--preset: vpaa is no preset"));
   CHECK(Wrong({"requests", "--traces=d", "--preset=config"}) ==

@@ -8,12 +8,12 @@ using namespace tidemark::workloads;
 TEST_CASE("a container remembers the first minute of each resource", "[workloads][entities]") {
   WorkloadContainer container;
   container.BeginsAt(10 * kMinuteMs + 17, Resource::kCpu);
-  CHECK(container.first_ms[0] == 10 * kMinuteMs);
-  CHECK(container.first_ms[1] == kNever);
+  CHECK(container.first.Get(Resource::kCpu).ms == 10 * kMinuteMs);
+  CHECK(container.first.Get(Resource::kMemory).ms == kNever);
   container.BeginsAt(12 * kMinuteMs, Resource::kCpu);
-  CHECK(container.first_ms[0] == 10 * kMinuteMs);
+  CHECK(container.first.Get(Resource::kCpu).ms == 10 * kMinuteMs);
   container.BeginsAt(8 * kMinuteMs + 1, Resource::kCpu);
-  CHECK(container.first_ms[0] == 8 * kMinuteMs);
+  CHECK(container.first.Get(Resource::kCpu).ms == 8 * kMinuteMs);
 }
 
 TEST_CASE("a container that takes another over begins with the earlier one",
@@ -26,12 +26,12 @@ TEST_CASE("a container that takes another over begins with the earlier one",
   a.past_until_ms = 4 * kMinuteMs;
   b.last_usage_ms = 20 * kMinuteMs;
   a.TakeOver(b);
-  CHECK(a.first_ms[0] == 3 * kMinuteMs);
-  CHECK(a.first_ms[1] == 9 * kMinuteMs);
-  CHECK(a.first_ms[2] == kNever);
+  CHECK(a.first.Get(Resource::kCpu).ms == 3 * kMinuteMs);
+  CHECK(a.first.Get(Resource::kMemory).ms == 9 * kMinuteMs);
+  CHECK(a.first.Get(Resource::kGpuUtilization).ms == kNever);
   CHECK(a.past_until_ms == 4 * kMinuteMs);
   CHECK(a.last_usage_ms == 20 * kMinuteMs);
   b.TakeOver(a);
   CHECK(b.past_until_ms == 4 * kMinuteMs);
-  CHECK(b.first_ms == a.first_ms);
+  CHECK(b.first == a.first);
 }

@@ -29,9 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!requests) return 0;
   for (const auto& of : *requests) {
     Require(workloads::FindOriginalRequest(*requests, of.container) == &of);
-    for (const auto& request : of.request) {
+    of.request.ForEach([](Resource, const auto& request) {
       Require(!request || (std::isfinite(*request) && *request >= 0));
-    }
+    });
   }
   std::string bytes;
   ByteWriter out(bytes);

@@ -52,8 +52,9 @@ std::string Shown(RecordedNamespace& one) {
             (view.pod_sum ? " summed\n" : "\n");
     for (const auto& container : view.containers) {
       text += "  " + std::string(container.name);
-      for (size_t i = 0; i < kResourceCount; ++i) {
-        text += " " + Text(container.request[i]) + "/" + Text(container.original_request[i]);
+      for (const Resource resource : kAllResources) {
+        text += " " + Text(container.request.Get(resource)) + "/" +
+                Text(container.original_request.Get(resource));
       }
       text += "\n";
     }
