@@ -17,8 +17,8 @@ using estimators::LevelSource;
 using estimators::TailFit;
 using estimators::Unfitted;
 
-/// A mark from a tail is never further above what the worst pod has used in seven days. Memory that
-/// is requested in vain is lost to all others; of CPU they can have what is not used.
+/// A mark from a tail is never further above what the worst pod has used in seven days. Memory (and
+/// disk) that is requested in vain is lost to all others; of CPU they can have what is not used.
 constexpr double kMostOverLargestOfMemory = 1.5;
 constexpr double kMostOverLargest = 3;
 
@@ -26,7 +26,8 @@ constexpr double kRiskOfBounds = 10;
 constexpr double kMaxRisk = 0.49;
 
 double MostOverLargest(Resource resource) {
-  const bool memory = resource == Resource::kMemory || resource == Resource::kGpuMemory;
+  const bool memory = resource == Resource::kMemory || resource == Resource::kGpuMemory ||
+                      resource == Resource::kEphemeralStorage;
   return memory ? kMostOverLargestOfMemory : kMostOverLargest;
 }
 

@@ -136,10 +136,8 @@ class Sentence {
       return;
     }
     if (advice_.Has(AdviceMark::kHighWater)) {
-      text_ += fmt::format(
-          "the level that a minute of the last 7 days passes with probability {:g} "
-          "is {}",
-          rule_.high_water.risk, model);
+      text_ += fmt::format("the high-water mark of risk {:g} over 7 days is {}",
+                           rule_.high_water.risk, model);
       return;
     }
     text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);

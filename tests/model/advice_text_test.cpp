@@ -117,8 +117,7 @@ TEST_CASE("a request by its mark says so", "[model][advice_text]") {
   ResourceAdvice cpu = Cpu();
   cpu.Mark(AdviceMark::kHighWater);
   CHECK(AdviceText(Default(), cpu) ==
-        "cpu 250m: the level that a minute of the last 7 days passes with probability 0.001 is "
-        "217m, plus 15 % margin");
+        "cpu 250m: the high-water mark of risk 0.001 over 7 days is 217m, plus 15 % margin");
 }
 
 TEST_CASE("percentiles have their endings", "[model][advice_text]") {
