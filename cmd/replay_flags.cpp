@@ -218,7 +218,8 @@ CommandSpec ReplaySpec() {
         "Of --prometheus: cores by pod, instead of cAdvisor's; with --query-memory."},
        {"query-memory", "PROMQL", "Of --prometheus: bytes by pod."},
        {"start", "TIME",
-        "Of --prometheus: RFC 3339, seconds since 1970, or a duration ago such as 30d. Default: 10d "
+        "Of --prometheus: RFC 3339, seconds since 1970, or a duration ago such as 30d. Default: "
+        "10d "
         "before the end."},
        {"end", "TIME", "The same. Default: now."},
        {"step", "5m", "Of --prometheus: between two samples, 1m to 1h."},
@@ -229,7 +230,9 @@ CommandSpec ReplaySpec() {
        {"as-published", "",
         "vpa and oversell as their originals were measured: vpa to the letter and without a pod's "
         "minimum, oversell before it is rounded to whole amounts and without kills."},
-       {"interval", "1h", "Between two requests; a multiple of the step."},
+       {"interval", "1h",
+        "Between two requests; a multiple of the step. From 24h on requests are taken to go to new "
+        "pods, and preset tidemark goes by the days."},
        {"warm-up", "48h", "Before the first request."},
        {"at-breach", "SHARE",
         "Also compare CPU at equal risk: turn each preset's own knob until so much of the samples, "
@@ -255,6 +258,9 @@ Result<ReplayOrder> ReadReplayFlags(const CommandLine& line, int64_t now_ms) {
   if (auto good = ReadPresets(line.flags, order); !good) return tl::unexpected(good.error());
   if (auto good = ReadOptions(line.flags, order.options); !good) {
     return tl::unexpected(good.error());
+  }
+  for (replay_requests::ReplayPreset& preset : order.presets) {
+    preset = ForInterval(std::move(preset), order.options.times.interval_ms);
   }
   const auto output = ReadOutput(line.flags);
   if (!output) return tl::unexpected(output.error());

@@ -17,8 +17,8 @@ using estimators::LevelSource;
 using estimators::TailFit;
 using estimators::Unfitted;
 
-/// A mark from a tail is never further above what the worst pod has used in seven days. Memory, or
-/// storage, that is requested in vain is lost to all others; of CPU they can have what is not used.
+/// A mark from a tail is never further above what the worst pod has used in seven days. Memory (and
+/// disk) that is requested in vain is lost to all others; of CPU they can have what is not used.
 constexpr double kMostOverLargestOfMemory = 1.5;
 constexpr double kMostOverLargest = 3;
 

@@ -105,17 +105,9 @@ Bases BasesOf(const RequestInputs& inputs, bool explain) {
         : GoesByHours(inputs)           ? ": nothing is known of the hours yet"
                                         : "";
     bases.steps.push_back(
-        {"percentile", bases.values.target, true,
+        {rule.basis == Basis::kHighWater ? "high_water" : "percentile", bases.values.target, true,
          fmt::format("percentile {:g} of {} samples{}", rule.percentile * 100,
                      inputs.usage == nullptr ? 0 : inputs.usage->minutes.Count(), instead)});
-  }
-  if (rule.basis == Basis::kAdaptive) {
-    // The rule's own margin is for what the hours ask for, which need none.
-    bases.values.target *= 1 + kUsualMargin;
-    if (explain) {
-      bases.steps.push_back({"stand_in_margin", bases.values.target, true,
-                             fmt::format("+ {:g} %, as no hours say more", kUsualMargin * 100)});
-    }
   }
   return bases;
 }
@@ -222,7 +214,7 @@ void AddBoundSteps(const RequestInputs& inputs, const RequestPolicy& policy,
   const ResourceRule& rule = inputs.profile->rule(inputs.resource);
   const auto text = [&](double amount) { return AmountText(inputs.resource, amount); };
   steps.AddAmount("margin", estimate.with_margin, estimate.with_margin != estimate.model_amount,
-                  fmt::format("+ {:g} %", rule.margin_ratio * 100));
+                  fmt::format("+ {:g} %", policy.margin_ratio * 100));
   steps.AddAmount("expansion", estimate.expanded, estimate.expanded != estimate.with_margin,
                   fmt::format("x {:g}", rule.expansion_factor));
   int64_t value = std::max(estimate.expanded, policy.minimum);
@@ -346,6 +338,7 @@ void WorkOutRequest(const RequestInputs& inputs, ResourceAdvice& advice,
     const RequestBases model = {lifted(bases.values.target), lifted(bases.values.lower),
                                 lifted(bases.values.upper)};
     RequestPolicy policy = PolicyOf(inputs, amounts);
+    policy.margin_ratio = MarginInForce(rule, bases.is_hours);
     if (inputs.usage != nullptr || as_vpa) {
       const std::chrono::milliseconds interval(rule.confidence_interval_ms);
       RequestInputs none = inputs;

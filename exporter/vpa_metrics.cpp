@@ -128,7 +128,8 @@ TargetKind TargetKindOf(std::string_view workload_type) {
 
 double UncappedRequest(const Profile* profile, size_t containers, const ResourceAdvice& advice) {
   const double recommended = *advice.recommended_request;
-  const bool capped = advice.Has(AdviceMark::kFloor) || advice.Has(AdviceMark::kCeiling);
+  const bool capped = advice.Has(AdviceMark::kFloor) || advice.Has(AdviceMark::kCeiling) ||
+                      advice.Has(AdviceMark::kPlateau) || advice.Has(AdviceMark::kNodeCap);
   if (profile == nullptr || !capped) return recommended;
   const ResourceRule& rule = profile->rule(advice.resource);
   if (advice.Has(AdviceMark::kStatic)) {
@@ -140,7 +141,7 @@ double UncappedRequest(const Profile* profile, size_t containers, const Resource
   // agree where nothing was capped.
   const double per_unit = WholeAmountsPerUnit(advice.resource);
   double amount = std::round(advice.model_request.value_or(0) * per_unit);
-  amount += std::trunc(amount * rule.margin_ratio);
+  amount += std::trunc(amount * MarginInForce(rule, advice.Has(AdviceMark::kHours)));
   amount = std::trunc(amount * rule.expansion_factor);
   if (advice.Has(AdviceMark::kPodMinimum)) {
     const double minimum = std::round(rule.pod_minimum * per_unit);

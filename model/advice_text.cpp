@@ -136,17 +136,14 @@ class Sentence {
       return;
     }
     if (advice_.Has(AdviceMark::kHighWater)) {
-      text_ += fmt::format(
-          "the level that a minute of the last 7 days passes with probability {:g} "
-          "is {}",
-          rule_.high_water.risk, model);
+      text_ += fmt::format("the high-water mark of risk {:g} over 7 days is {}",
+                           rule_.high_water.risk, model);
       return;
     }
-    // Where the hours say nothing, a percentile and a margin stand in for them.
-    const bool stands_in = rule_.basis == Basis::kAdaptive;
-    text_ += fmt::format("the {} of {}{} is {}", PercentileText(rule_.percentile), samples,
-                         stands_in ? " plus " + Percent(kUsualMargin) : "", model);
+    text_ += fmt::format("the {} of {} is {}", PercentileText(rule_.percentile), samples, model);
   }
+
+  double Margin() const { return MarginInForce(rule_, advice_.Has(AdviceMark::kHours)); }
 
   bool CountsPeaks() const { return rule_.samples == SampleKind::kPeakPerWindow; }
 
@@ -158,8 +155,7 @@ class Sentence {
 
   void AddFactors() {
     if (HasNoUsage()) return;
-    if (rule_.margin_ratio > 0)
-      text_ += fmt::format(", plus {} margin", Percent(rule_.margin_ratio));
+    if (Margin() > 0) text_ += fmt::format(", plus {} margin", Percent(Margin()));
     if (rule_.expansion_factor != 1) {
       text_ += fmt::format(", times {} for expansion", Figure(rule_.expansion_factor));
     }

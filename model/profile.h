@@ -179,6 +179,13 @@ struct ResourceRule {
 
 inline constexpr size_t kMaxHighWaterRisks = 4;
 
+/// What is added to the basis. Where the hours are meant to be it but say nothing, a percentile
+/// stands in for them, with the usual margin at least.
+constexpr double MarginInForce(const ResourceRule& rule, bool by_hours) {
+  if (rule.basis != Basis::kAdaptive || by_hours) return rule.margin_ratio;
+  return rule.margin_ratio > kUsualMargin ? rule.margin_ratio : kUsualMargin;
+}
+
 struct Profile {
   std::string name;  ///< "default" for the one of all that no other profile takes
   Preset preset = Preset::kTidemark;

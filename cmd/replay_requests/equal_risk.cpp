@@ -42,8 +42,8 @@ KnobPoint TurnTo(double setting, const ReplayPreset& preset, Resource resource,
   if (by_factor) factors[place] = setting;
   std::vector<Outcome> outcomes;
   for (const Trace* const trace : traces) {
-    const auto policy =
-        MakePolicy(preset, *trace, by_factor ? std::nullopt : std::optional(setting));
+    const auto policy = MakePolicy(
+        preset, *trace, by_factor ? std::nullopt : std::optional(KnobSetting{resource, setting}));
     outcomes.push_back(std::move(Evaluate(*trace, *policy, times, factors)[place]));
   }
   std::vector<const Outcome*> of;

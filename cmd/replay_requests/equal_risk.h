@@ -39,7 +39,7 @@ struct EqualRisk {
   Resource resource = Resource::kCpu;
   Knob knob = Knob::kFactor;
   double target = 0;
-  std::optional<KnobPoint> point;  ///< absent: the knob does not reach the target
+  std::optional<KnobPoint> point{};  ///< absent: the knob does not reach the target
 };
 
 /// All settings of the preset's knob. `step_done` is called after each.

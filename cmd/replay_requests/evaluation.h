@@ -33,7 +33,7 @@ struct Outcome {
   double depth_sum = 0;  ///< of (use - request) / request
   double pod_days = 0;   ///< of the evaluated samples
   /// One for each interval; kAbsent where the policy said nothing and had said nothing before.
-  std::vector<double> requests;
+  std::vector<double> requests{};
 
   /// Mean request above mean use, in means of use; absent when nothing was used.
   std::optional<double> Slack() const {

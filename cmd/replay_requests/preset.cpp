@@ -21,6 +21,8 @@ constexpr std::array kPercentiles = {0.5,  0.6,  0.7,   0.75, 0.8,   0.85,  0.9,
 
 constexpr std::array kTargets = {0.2,  0.15,  0.1,  0.08,  0.06,  0.05,  0.04,  0.03, 0.025,
                                  0.02, 0.015, 0.01, 0.007, 0.005, 0.003, 0.002, 0.001};
+constexpr std::array kSafeties = {0.6, 0.7, 0.8, 0.9, 1.0, 1.05, 1.1, 1.15, 1.2, 1.3,
+                                  1.4, 1.6, 1.8, 2.2, 2.6, 3.0,  4.0, 5.0,  6.0};
 constexpr std::array kRisks = {0.2,   0.1,   0.05,   0.02,   0.01,  0.005,
                                0.002, 0.001, 0.0005, 0.0002, 0.0001};
 
@@ -59,15 +61,21 @@ void Turn(Knob knob, double setting, ResourceRule& rule) {
     case Knob::kPercentile: rule.percentile = setting; break;
     case Knob::kTarget: rule.adaptive.target_exceedance_ratio = setting; break;
     case Knob::kRisk: rule.high_water.risk = setting; break;
+    case Knob::kSafety:
+      rule.adaptive.safety_factor = setting;
+      rule.adaptive.keeps_week_maximum = false;
+      // Recorded use goes on above the request: a kill says nothing there that it does not say.
+      rule.kills.hold_ms = 0;
+      break;
     case Knob::kFactor: break;
   }
 }
 
-ProfileSetPtr WithCpuKnob(const ProfileSet& profiles, Knob knob, double setting) {
+ProfileSetPtr WithKnob(const ProfileSet& profiles, Knob knob, const KnobSetting& setting) {
   std::vector<Profile> turned = profiles.profiles();
-  for (Profile& profile : turned) Turn(knob, setting, profile.rule(Resource::kCpu));
+  for (Profile& profile : turned) Turn(knob, setting.value, profile.rule(setting.resource));
   Profile fallback = profiles.fallback();
-  Turn(knob, setting, fallback.rule(Resource::kCpu));
+  Turn(knob, setting.value, fallback.rule(setting.resource));
   return std::make_shared<const ProfileSet>(std::move(turned), std::move(fallback));
 }
 
@@ -124,24 +132,36 @@ Result<std::vector<ReplayPreset>> ParsePresets(std::string_view text, const Prof
   return presets;
 }
 
+ReplayPreset ForInterval(ReplayPreset preset, int64_t interval_ms) {
+  if (preset.name != "tidemark" || interval_ms < kRestartIntervalMs) return preset;
+  Profile profile = preset.profiles->fallback();
+  for (ResourceRule& rule : profile.resources) rule.adaptive.resize_in_place = false;
+  preset.profiles = std::make_shared<const ProfileSet>(std::vector<Profile>(), std::move(profile));
+  return preset;
+}
+
 std::string_view ToString(Knob knob) {
   switch (knob) {
     case Knob::kPercentile: return "percentile";
     case Knob::kTarget: return "target";
     case Knob::kRisk: return "risk";
+    case Knob::kSafety: return "safety";
     case Knob::kFactor: return "factor";
   }
   return "unknown";
 }
 
 Knob KnobOf(const ReplayPreset& preset, Resource resource) {
-  if (resource != Resource::kCpu || preset.kind == PolicyKind::kMax) return Knob::kFactor;
-  if (preset.kind == PolicyKind::kKrr) return Knob::kPercentile;
+  if (preset.kind == PolicyKind::kMax) return Knob::kFactor;
+  const bool is_cpu = resource == Resource::kCpu;
+  if (preset.kind == PolicyKind::kKrr) return is_cpu ? Knob::kPercentile : Knob::kFactor;
   const Basis basis = preset.profiles->fallback().rule(resource).basis;
   const bool alike = std::ranges::all_of(preset.profiles->profiles(), [&](const Profile& profile) {
     return profile.rule(resource).basis == basis;
   });
-  return alike ? KnobOf(basis) : Knob::kFactor;
+  if (!alike) return Knob::kFactor;
+  if (is_cpu) return KnobOf(basis);
+  return basis == Basis::kAdaptive ? Knob::kSafety : Knob::kFactor;
 }
 
 std::span<const double> SettingsOf(Knob knob) {
@@ -149,21 +169,22 @@ std::span<const double> SettingsOf(Knob knob) {
     case Knob::kPercentile: return kPercentiles;
     case Knob::kTarget: return kTargets;
     case Knob::kRisk: return kRisks;
+    case Knob::kSafety: return kSafeties;
     case Knob::kFactor: break;
   }
   return Factors();
 }
 
 std::unique_ptr<Policy> MakePolicy(const ReplayPreset& preset, const Trace& trace,
-                                   std::optional<double> cpu_setting) {
+                                   std::optional<KnobSetting> setting) {
   switch (preset.kind) {
-    case PolicyKind::kKrr: return MakeKrrPolicy(cpu_setting.value_or(kKrrCpuPercentile));
+    case PolicyKind::kKrr: return MakeKrrPolicy(setting ? setting->value : kKrrCpuPercentile);
     case PolicyKind::kMax: return MakeMaxPolicy();
     case PolicyKind::kProfiles: break;
   }
   return MakeProfilePolicy(
-      cpu_setting ? WithCpuKnob(*preset.profiles, KnobOf(preset, Resource::kCpu), *cpu_setting)
-                  : preset.profiles,
+      setting ? WithKnob(*preset.profiles, KnobOf(preset, setting->resource), *setting)
+              : preset.profiles,
       preset.rounding, trace);
 }
 

@@ -40,19 +40,32 @@ enum class Knob : uint8_t {
   kPercentile,
   kTarget,  ///< the share of time above the request that an adaptive one is held to
   kRisk,    ///< of a high-water mark
+  kSafety,  ///< the factor of an adaptive one whose resource is not throttled, in place of the
+            ///< week's maximum as the least
   kFactor,  ///< of everything that it says
 };
 std::string_view ToString(Knob knob);
 
 /// The preset's own: of CPU what its basis has, a factor where its profiles have several; of memory
-/// a factor.
+/// the safety factor of adaptive ones, else a factor.
 Knob KnobOf(const ReplayPreset& preset, Resource resource);
 /// Settings from careless to careful.
 std::span<const double> SettingsOf(Knob knob);
 
-/// One replay of one trace. `cpu_setting`: of its knob for CPU, unless that is a factor, instead of
-/// the preset's own.
+/// A knob of one resource, set.
+struct KnobSetting {
+  Resource resource = Resource::kCpu;
+  double value = 0;
+};
+
+/// One replay of one trace. `setting`: of the preset's knob for that resource, unless that is a
+/// factor, instead of the preset's own.
 std::unique_ptr<Policy> MakePolicy(const ReplayPreset& preset, const Trace& trace,
-                                   std::optional<double> cpu_setting = std::nullopt);
+                                   std::optional<KnobSetting> setting = std::nullopt);
+
+/// Requests that change less often than this go to new pods: from here on preset tidemark goes by
+/// the days (`resize_in_place: false`). The user's own profiles stay as they are.
+inline constexpr int64_t kRestartIntervalMs = 24LL * 3600 * 1000;
+ReplayPreset ForInterval(ReplayPreset preset, int64_t interval_ms);
 
 }  // namespace tidemark::replay_requests

@@ -43,8 +43,9 @@ Result<ReplayReport> Replay(std::vector<Trace> traces, std::span<const ReplayPre
       step_done();
     }
   }
+  const std::vector<TraceGroup> groups = GroupsOf(report.traces);
   std::vector<const Trace*> all;
-  for (const size_t t : GroupsOf(report.traces).front().traces) all.push_back(&report.traces[t]);
+  for (const size_t t : groups.front().traces) all.push_back(&report.traces[t]);
   for (const Resource resource : kReplayed) {
     const auto target = TargetOf(options, resource);
     if (!target) continue;

@@ -17,9 +17,9 @@
 namespace tidemark::replay_requests {
 
 struct ReplayOptions {
-  ReplayTimes times;
-  std::optional<double> at_breach;  ///< CPU at this mean share of samples above the request, too
-  std::optional<double> at_kills;   ///< memory at so many kills per pod and day, too
+  ReplayTimes times{};
+  std::optional<double> at_breach{};  ///< CPU at this mean share of samples above the request, too
+  std::optional<double> at_kills{};   ///< memory at so many kills per pod and day, too
 };
 
 struct ReplayReport {

@@ -18,7 +18,7 @@ REPLICAS = 3
 WEB = "/api/v1/workloads/shop/deployment/web"
 POD = {"namespace": "shop", "pod": "web-5c9f7b6d4-x2x4z"}
 STEPS = ("percentile", "kills", "margin", "expansion", "pod_minimum", "floor", "ceiling", "rounding", "static_ratio",
-         "split")
+         "split", "hours", "wish", "correction", "week_maximum", "hold", "high_hour", "safety", "first_day", "node_cap")
 
 
 def minute_of_web(time_ms, seconds):
@@ -104,7 +104,8 @@ class ExplainTest(unittest.TestCase):
             value = next(value for (name, labels), value in metrics.items()
                          if name == "tidemark_recommended_request" and {("workload", "web"), ("resource", resource)} <= labels)
             self.assertEqual(value, explained[resource]["recommended_request"])
-        self.assertIn("90th percentile", explained["cpu"]["reason"])
+        self.assertIn("the hours of ", explained["cpu"]["reason"])
+        self.assertIn("the highest hours of ", explained["memory"]["reason"])
 
     def test_the_marks_are_those_of_the_metric(self):
         _, explained = self.explained()
@@ -147,7 +148,7 @@ class ExplainTest(unittest.TestCase):
             self.assertLess(bucket["start"], bucket.get("end", float("inf")))
         percentiles = [histogram[key] for key in ("p50", "p90", "p95", "p99", "max")]
         self.assertEqual(sorted(percentiles), percentiles)
-        # Buckets are at most 5 % wider than the one before, the smallest 10m.
+        # Buckets are at most 5 % wider than the one before.
         self.assertTrue(CORES <= histogram["p90"] <= CORES * 1.1 + 0.01, histogram)
         self.assertEqual(86400, histogram["half_life_seconds"])
         self.assertLess(histogram["first_sample"], histogram["last_sample"])

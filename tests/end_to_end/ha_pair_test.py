@@ -117,7 +117,7 @@ class HaPair(unittest.TestCase):
     @classmethod
     def start_tidemark(cls, name):
         config = cls.path(name + ".yml")
-        config.write_text(f"remote_write: {{ha: {{failover_timeout: {FAILOVER_SECONDS}s}}}}\n")
+        config.write_text(f"remote_write: {{ha: {{failover_timeout: {FAILOVER_SECONDS}s}}}}\nestimation: {{preset: vpa}}\n")
         cls.start(name, [TIDEMARK, f"--config.file={config}", "--web.listen-address=127.0.0.1:0",
                          "--eval.interval=1s", f"--storage.path={cls.path(name)}"])
         found = wait_for(name + " listens", lambda: re.search(

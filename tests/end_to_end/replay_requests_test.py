@@ -103,9 +103,8 @@ class Traces(unittest.TestCase):
             self.assertEqual(spike["kills_per_pod_day"], 0.5)
             self.assertEqual(spike["breach_ratio"], 1 / 576)
         self.assertAlmostEqual(rows["day & <night>", "krr", "memory"]["breach_depth"], 3 / 1.15 - 1, places=9)
-        # 15 % above the bucket's end.
-        self.assertGreater(rows["flat", "vpa", "cpu"]["slack"], 0.15)
-        self.assertLess(rows["flat", "vpa", "cpu"]["slack"], 0.15 + 0.06 * 1.15)
+        # The bucket's end, 215m, and 15 %.
+        self.assertAlmostEqual(rows["flat", "vpa", "cpu"]["slack"], 0.247 / 0.2 - 1, places=9)
 
     def test_all_presets_run_and_the_table_shows_them(self):
         table = replay(f"--traces={self.folder}", "--at-breach=1%", "--at-kills=0.1")

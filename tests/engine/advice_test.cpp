@@ -273,8 +273,8 @@ TEST_CASE("the cluster label is part of every identity", "[engine][advice]") {
 TEST_CASE("the minimum of a pod is split over its containers and shown beside the model value",
           "[engine][advice]") {
   engine::Options options;
-  options.profiles = OneProfile(
-      Preset::kTidemark, [](Profile& profile) { profile.rule(Resource::kCpu).pod_minimum = 0.1; });
+  options.profiles =
+      ByPercentile([](Profile& profile) { profile.rule(Resource::kCpu).pod_minimum = 0.1; });
   Bench bench(options);
   bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
   for (int i = 0; i <= 8; ++i) {

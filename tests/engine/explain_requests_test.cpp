@@ -22,7 +22,7 @@ const ExplanationStep& Step(const ResourceExplanation& of, std::string_view name
 TEST_CASE("an explanation ends at the recommended request and shows what it is made of",
           "[engine][explain]") {
   engine::Options options;
-  options.profiles = OneProfile(Preset::kTidemark, [](Profile& profile) {
+  options.profiles = ByPercentile([](Profile& profile) {
     profile.rule(Resource::kCpu).expansion_factor = 2;
     profile.rule(Resource::kMemory).pod_minimum = 1024 * kMi;
   });

@@ -16,6 +16,7 @@
 #include "model/counters.h"
 #include "model/sink.h"
 #include "tests/catch.h"
+#include "tests/engine/profiles.h"
 
 namespace tidemark::testing {
 
@@ -81,9 +82,16 @@ struct Bench {
   EngineCounters counters;
   engine::Engine engine;
 
-  explicit Bench(engine::Options options = {}, const std::vector<workloads::Source>& extra = {})
+  /// By itself requests go by a percentile (GoByPercentile).
+  explicit Bench(engine::Options options = Plain(),
+                 const std::vector<workloads::Source>& extra = {})
       : engine(Quiet(options), extra, clock, counters) {}
 
+  static engine::Options Plain() {
+    engine::Options options;
+    options.profiles = ByPercentile();
+    return options;
+  }
   static engine::Options Quiet(engine::Options options) {
     if (options.shards == 0) options.shards = 2;
     options.eval_interval_ms = 3'600'000;

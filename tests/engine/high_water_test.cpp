@@ -82,7 +82,7 @@ std::vector<double> Values(const ResourceAdvice& advice) {
 
 engine::Options With(const std::function<void(Profile&)>& change) {
   engine::Options options;
-  options.profiles = OneProfile(Preset::kTidemark, change);
+  options.profiles = ByPercentile(change);
   return options;
 }
 
@@ -226,7 +226,7 @@ TEST_CASE("marks go on when a profile takes other samples", "[engine][high_water
   Feed(bench, load, 30);
   const auto before = Explain(bench.engine, Resource::kCpu);
   REQUIRE(before.high_water);
-  bench.engine.SetProfiles(OneProfile(Preset::kTidemark, [](Profile& profile) {
+  bench.engine.SetProfiles(ByPercentile([](Profile& profile) {
     profile.rule(Resource::kCpu).samples = SampleKind::kPeakPerWindow;
     profile.rule(Resource::kCpu).high_water.method = TailMethod::kMle;
     profile.high_water_risks = {0.001};

@@ -83,7 +83,7 @@ TEST_CASE("a kill with an absurd request leaves a state that can be read again",
 }
 
 TEST_CASE("a container that is gone takes no share of what the pod uses", "[engine][hostile]") {
-  Bench bench(With(OneProfile(Preset::kTidemark, [](Profile& profile) {
+  Bench bench(With(ByPercentile([](Profile& profile) {
     profile.level = Level::kPod;
     profile.rule(Resource::kCpu).margin_ratio = 0;
   })));
@@ -160,13 +160,13 @@ TEST_CASE("layouts that change to and fro move no request for good", "[engine][h
       [](int i) { return (100 + i % 300) * kMi; });
   const double cpu = *bench.Find("db", "app", Resource::kCpu)->model_request;
   const double memory = *bench.Find("db", "app", Resource::kMemory)->model_request;
-  const auto other = OneProfile(Preset::kTidemark, [](Profile& profile) {
+  const auto other = ByPercentile([](Profile& profile) {
     profile.rule(Resource::kCpu).buckets = {.first = 0.02, .ratio = 1.07, .max = 1000};
     profile.rule(Resource::kMemory).buckets = {.first = 2e7, .ratio = 1.07, .max = 1e12};
   });
   for (int i = 0; i < 100; ++i) {
     bench.engine.SetProfiles(other);
-    bench.engine.SetProfiles(OneProfile(Preset::kTidemark, [](Profile&) {}));
+    bench.engine.SetProfiles(ByPercentile([](Profile&) {}));
   }
   CHECK(*bench.Find("db", "app", Resource::kCpu)->model_request < 1.2 * cpu);
   CHECK(*bench.Find("db", "app", Resource::kMemory)->model_request < 1.2 * memory);

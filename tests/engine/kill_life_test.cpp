@@ -168,7 +168,7 @@ TEST_CASE("a request that cannot be makes no request of a kill", "[engine][kills
 
 TEST_CASE("a pool that waits for its first day of samples does not wait with a kill",
           "[engine][kills]") {
-  World world(OneProfile(Preset::kTidemark, [](Profile& profile) {
+  World world(ByPercentile([](Profile& profile) {
     profile.mode = PoolMode::kStaticAndDynamic;
     profile.rule(Resource::kMemory).static_ratio = 0.5;
   }));

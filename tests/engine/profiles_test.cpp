@@ -33,8 +33,10 @@ bool Has(const std::optional<ResourceAdvice>& advice, AdviceMark mark) {
 
 TEST_CASE("the first profile that matches applies, the default to the rest", "[engine][profiles]") {
   Profile low = Named("low", R"({workload="db"})", Preset::kTidemark);
+  GoByPercentile(low);
   low.rule(Resource::kCpu).percentile = 0.5;
   Profile never = Named("never", R"({namespace="shop"})", Preset::kTidemark);
+  GoByPercentile(never);
   never.rule(Resource::kCpu).expansion_factor = 3;
   Bench bench(With(std::make_shared<const ProfileSet>(std::vector<Profile>{low, never},
                                                       PresetProfile(Preset::kTidemark))));
@@ -59,7 +61,7 @@ TEST_CASE("the first profile that matches applies, the default to the rest", "[e
 
 TEST_CASE("floor, rounding and ceiling bound a request in that order and say so",
           "[engine][profiles]") {
-  Bench bench(With(OneProfile(Preset::kTidemark, [](Profile& profile) {
+  Bench bench(With(ByPercentile([](Profile& profile) {
     ResourceRule& cpu = profile.rule(Resource::kCpu);
     cpu.rounding = 0.25;
     cpu.floor = 0.3;
@@ -106,7 +108,7 @@ TEST_CASE("a resource that is switched off is not recommended, a pool that is of
 TEST_CASE("containers of a workload, or of a namespace, can share their samples",
           "[engine][profiles]") {
   const auto level = [](Level to) {
-    return OneProfile(Preset::kTidemark, [to](Profile& profile) { profile.level = to; });
+    return ByPercentile([to](Profile& profile) { profile.level = to; });
   };
   Bench bench(With(level(Level::kContainer)));
   bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
@@ -134,7 +136,7 @@ TEST_CASE("containers of a workload, or of a namespace, can share their samples"
 }
 
 TEST_CASE("what a pod uses in sum is split by its containers' requests", "[engine][profiles]") {
-  Bench bench(With(OneProfile(Preset::kTidemark, [](Profile& profile) {
+  Bench bench(With(ByPercentile([](Profile& profile) {
     profile.level = Level::kPod;
     profile.rule(Resource::kCpu).margin_ratio = 0;
     profile.rule(Resource::kCpu).percentile = 1;
@@ -196,9 +198,8 @@ TEST_CASE("other samples start fresh, and the old answer stands until they span 
   UsageFeed feed(bench, "db-0");
   feed.Go(120, 0.5, 400 * kMi);
   const double before = *bench.Find("db", "app", Resource::kMemory)->model_request;
-  const auto every_minute = OneProfile(Preset::kTidemark, [](Profile& profile) {
-    profile.rule(Resource::kMemory).samples = SampleKind::kEveryMinute;
-  });
+  const auto every_minute = ByPercentile(
+      [](Profile& profile) { profile.rule(Resource::kMemory).samples = SampleKind::kEveryMinute; });
   bench.engine.SetProfiles(every_minute);
   feed.Go(60, 0.5, 100 * kMi);
   auto memory = bench.Find("db", "app", Resource::kMemory);
@@ -211,7 +212,7 @@ TEST_CASE("other samples start fresh, and the old answer stands until they span 
     CHECK(bench.Find("db", "app", Resource::kMemory)->model_request == before);
   }
   SECTION("the way back finds what was there") {
-    bench.engine.SetProfiles(std::make_shared<const ProfileSet>());
+    bench.engine.SetProfiles(ByPercentile());
     memory = bench.Find("db", "app", Resource::kMemory);
     CHECK(memory->model_request == before);
     CHECK_FALSE(Has(memory, AdviceMark::kEarlierRule));
@@ -233,8 +234,7 @@ TEST_CASE("a change to sums of pods lets the containers' own answer stand for a 
   UsageFeed feed(bench, "db-0");
   feed.Go(120, 0.5, 100 * kMi);
   const double before = *bench.Find("db", "app", Resource::kCpu)->model_request;
-  bench.engine.SetProfiles(
-      OneProfile(Preset::kTidemark, [](Profile& profile) { profile.level = Level::kPod; }));
+  bench.engine.SetProfiles(ByPercentile([](Profile& profile) { profile.level = Level::kPod; }));
   feed.Go(60, 0.1, 100 * kMi);
   const auto cpu = bench.Find("db", "app", Resource::kCpu);
   CHECK(cpu->model_request == before);
@@ -286,6 +286,6 @@ TEST_CASE("the weight of a sample follows the request where the profile says so"
     }
     return *bench.Find("db", "app", Resource::kCpu)->model_request;
   };
-  CHECK(model(Preset::kTidemark) < 0.2);  // most minutes were low
+  CHECK(model(Preset::kVpa) < 0.2);       // most minutes were low
   CHECK(model(Preset::kOversell) > 1.4);  // the few since the request was raised outweigh them
 }

@@ -167,7 +167,7 @@ TEST_CASE("kubernetes/autoscaler#4150: memory can be the resident set, without t
   World by_rss({}, config->sources);
   const double resident = run(by_rss);
   CHECK(resident >= 100 * kMi);
-  CHECK(resident <= 1.06 * 100 * kMi);
+  CHECK(resident <= 1.06 * 1.15 * 100 * kMi);  // in the first day 15 % more than is seen
   bool is_named = false;
   for (const SourceStatus& source : by_rss.Now()->sources) {
     if (source.role != "usage_gauge" || source.series == 0) continue;

@@ -294,7 +294,8 @@ TEST_CASE("a merged past survives, and live minutes that it reaches over do not 
     type = of.id.workload_type;
     workload = of.id.workload;
     CHECK(container.empty());
-    merged.minutes.At(Resource::kCpu) = {kept.first.Get(Resource::kCpu).ms, kept.last_usage_ms + 10 * workloads::kMinuteMs, 10};
+    merged.minutes.At(Resource::kCpu) = {kept.first.Get(Resource::kCpu).ms,
+                                         kept.last_usage_ms + 10 * workloads::kMinuteMs, 10};
   });
   merged.workload_type = type;
   merged.workload = workload;

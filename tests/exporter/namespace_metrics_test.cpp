@@ -89,12 +89,12 @@ TEST_CASE("savings are told by the prices in force, and only then", "[exporter][
   const Snapshot snapshot = Shop();
   CHECK(Page(metrics, snapshot).find("savings") == std::string::npos);
   // 1.5 cores and 3 GiB, 730 hours each.
-  Prices prices{.currency = "EUR", .cpu_core_hour = 0.02, .memory_gib_hour = 0.005};
+  Prices prices{.currency = "EUR", .cpu_core_hour = 0.5, .memory_gib_hour = 0.25};
   const std::string name =
       R"(tidemark_namespace_savings_per_month{cluster="eu",namespace="shop",currency="EUR"} )";
-  CHECK(Page(metrics, snapshot, prices).find(name + "32.85") != std::string::npos);
+  CHECK(Page(metrics, snapshot, prices).find(name + "1095\n") != std::string::npos);
   prices.memory_gib_hour = 0;
-  CHECK(Page(metrics, snapshot, prices).find(name + "21.9") != std::string::npos);
+  CHECK(Page(metrics, snapshot, prices).find(name + "547.5\n") != std::string::npos);
   CHECK(Page(metrics, snapshot).find("savings") == std::string::npos);
 }
 

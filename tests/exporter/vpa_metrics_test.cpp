@@ -86,7 +86,7 @@ TEST_CASE("kinds are spelled as Kubernetes does", "[exporter][vpa]") {
 }
 
 TEST_CASE("the uncapped target is the request before floor and ceiling", "[exporter][vpa]") {
-  Profile profile = PresetProfile(Preset::kTidemark);
+  Profile profile = PresetProfile(Preset::kVpa);
   ResourceRule& cpu = profile.rule(Resource::kCpu);
   ResourceAdvice advice = FullCpuAdvice();  // the model says 0.21, with margin 241m and a half
   const auto uncapped = [&](std::initializer_list<AdviceMark> marks, size_t containers = 1) {

@@ -16,6 +16,7 @@
 #include "cmd/replay_requests/preset.h"
 #include "cmd/replay_requests/trace_files.h"
 #include "tests/catch.h"
+#include "tests/replay_requests/shared_traces.h"
 #include "tests/estimators/json_file.h"
 
 namespace tidemark::replay_requests {
@@ -37,28 +38,9 @@ constexpr Compared kCompared[] = {
     {"max", "g_max_past"},
 };
 
-std::string FolderOf(const char* variable, const std::string& otherwise) {
-  const char* const folder = std::getenv(variable);
-  return folder != nullptr && *folder != '\0' ? folder : otherwise;
-}
-
 Json Baseline() {
   return estimators::ReadJsonFile(FolderOf("TIDEMARK_GOLDEN", TIDEMARK_TEST_DATA "/golden") +
                                   "/requests/baseline.json");
-}
-
-/// Empty where the traces are not at hand.
-std::vector<Trace> Traces() {
-  const std::string folder =
-      FolderOf("TIDEMARK_TRACES", TIDEMARK_TEST_DATA "/../../../shared/traces") + "/requests";
-  if (!std::filesystem::exists(folder)) {
-    std::cout << "skipped: no traces in " << folder << "\n";
-    return {};
-  }
-  auto traces = LoadTraces(folder);
-  INFO((traces ? "" : traces.error().message));
-  REQUIRE(traces);
-  return *std::move(traces);
 }
 
 const Json* FindRow(const Json& setting, std::string_view workload, std::string_view policy) {
@@ -90,7 +72,7 @@ std::string WorkloadOf(const Trace& trace) {
 }
 
 void CheckSetting(std::string_view name, int64_t interval_ms) {
-  const std::vector<Trace> traces = Traces();
+  const std::vector<Trace> traces = SharedTraces();
   if (traces.empty()) return;
   const Json baseline = Baseline();
   const Json& setting = baseline.at("settings").at(name);
@@ -154,7 +136,7 @@ void CheckPoint(const std::optional<KnobPoint>& point, const Json& expected) {
 }
 
 void CheckKnobs(std::string_view name, int64_t interval_ms) {
-  const std::vector<Trace> traces = Traces();
+  const std::vector<Trace> traces = SharedTraces();
   if (traces.empty()) return;
   const Json baseline = Baseline();
   std::vector<const Trace*> real;
