@@ -51,17 +51,20 @@ std::vector<std::string> MissingSources(const Snapshot& snapshot) {
 
 /// What somebody should look at who has nothing to look at.
 std::vector<std::string> Hints() {
-  return {
+  std::vector<std::string> hints;
+  hints.emplace_back(
       "the URL is that of the Prometheus that scrapes the kubelets (cAdvisor) and "
-      "kube-state-metrics, with the prefix that a proxy may want",
+      "kube-state-metrics, with the prefix that a proxy may want");
+  hints.emplace_back(
       "container_cpu_usage_seconds_total and container_memory_working_set_bytes are there, with "
-      "the "
-      "labels namespace, pod and container",
-      "kube_pod_owner and kube_replicaset_owner are there (kube-state-metrics)",
+      "the labels namespace, pod and container");
+  hints.emplace_back("kube_pod_owner and kube_replicaset_owner are there (kube-state-metrics)");
+  hints.emplace_back(
       "metrics or labels of other names: `sources` in a file for --config.file "
-      "(docs/configuration.md)",
-      "history shorter than --history is no trouble, but nothing at all in that time is",
-  };
+      "(docs/configuration.md)");
+  hints.emplace_back(
+      "history shorter than --history is no trouble, but nothing at all in that time is");
+  return hints;
 }
 
 NoReport Because(std::string error, bool hints = false) {

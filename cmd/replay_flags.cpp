@@ -218,9 +218,8 @@ CommandSpec ReplaySpec() {
         "Of --prometheus: cores by pod, instead of cAdvisor's; with --query-memory."},
        {"query-memory", "PROMQL", "Of --prometheus: bytes by pod."},
        {"start", "TIME",
-        "Of --prometheus: RFC 3339, seconds since 1970, or a duration ago such as 30d. Default: "
-        "10d "
-        "before the end."},
+        "Of --prometheus: RFC 3339, seconds since 1970, or a duration ago such as 30d. "
+        "Default: 10d before the end."},
        {"end", "TIME", "The same. Default: now."},
        {"step", "5m", "Of --prometheus: between two samples, 1m to 1h."},
        {"preset", std::string(kDefaultPresets),
