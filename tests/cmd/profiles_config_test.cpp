@@ -178,7 +178,8 @@ const Wrong kWrong[] = {
      "profiles[0].selector: selector namespace=\"x\": expected { at position 1"},
     {"profiles: [{name: a, selector: '{}', presets: vpa}]",
      "profiles[0].presets: there is no such key (did you mean preset?), allowed: name, selector, "
-     "preset, level, strict, mode, effect, cpu, memory, gpu_utilization, gpu_memory"},
+     "preset, level, strict, mode, effect, cpu, memory, gpu_utilization, gpu_memory, "
+     "ephemeral_storage"},
     {"estimation: {cpu: {floor: 2}}\nprofiles: [{name: a, selector: '{}', cpu: {ceiling: 1}}]",
      "profiles[0].cpu.ceiling: floor (2) is above ceiling (1), allowed: at most as much"},
     {"estimation: {preset: vpa, cpu: {ceiling: 1}}\n"

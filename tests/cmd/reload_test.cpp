@@ -116,7 +116,7 @@ TEST_CASE("A reload that changes what needs a restart is refused as a whole", "[
         "remote_write, storage");
   CHECK(names(same + "sources: [{metric: a, role: none}]\n") == "sources");
   CHECK(names(same + "sources: [{metric: a, role: usage_gauge, resource: net, unit: byte}]\n") ==
-        "sources, estimation");
+        "sources");
   CHECK(names("backfill: {url: 'http://q', basic_auth: {username: a, password: one}}\n") ==
         "backfill");
   // Secrets are compared, though never shown.

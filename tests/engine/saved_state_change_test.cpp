@@ -197,7 +197,7 @@ TEST_CASE("a namespace of version 1 restores, and its series are bound when thei
   const auto restored = a.Restore(saved, MappingOfVersion1(a));
   INFO((restored ? "" : restored.error().message));
   REQUIRE(restored);
-  REQUIRE(a.Saved().front() == 2);
+  REQUIRE(a.Saved().front() == 3);
   const size_t series = a.state->series_count();
   const size_t pods = a.state->pod_count();
   REQUIRE(SeriesOf(a, "kube_pod_labels") > 0);
@@ -241,14 +241,16 @@ TEST_CASE("cluster and name of a saved namespace can be read alone", "[engine][s
   const auto name = NamespaceState::SavedName(a.Saved());
   REQUIRE(name);
   CHECK(*name == NamespaceName{"east", "shop"});
-  CHECK_FALSE(NamespaceState::SavedName(std::string("\x03\x00\x00", 3)));
+  CHECK_FALSE(NamespaceState::SavedName(std::string("\x04\x00\x00", 3)));
   CHECK_FALSE(NamespaceState::SavedName(a.Saved().substr(0, 4)));
 }
 
 TEST_CASE("a changed half-life holds from the newest minute on", "[engine][state]") {
   const TrafficOptions steady{.deployments = 1, .pods = 1, .silences = false};
   RandomTraffic traffic(11, steady);
-  NamespaceWorld a;
+  engine::Options by_percentile;
+  by_percentile.profiles = ByPercentile();
+  NamespaceWorld a(by_percentile);
   a.Begin();
   Run(a, traffic, 600);
   const std::string before = a.Shown();
