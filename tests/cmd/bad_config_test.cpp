@@ -30,12 +30,13 @@ constexpr std::string_view kTopKeys =
     "sources, estimation, profiles, compat, prices, remote_write, limits, storage, backfill";
 constexpr std::string_view kEstimationKeys =
     "preset, level, strict, mode, effect, high_water_risks, cpu, memory, gpu_utilization, "
-    "gpu_memory";
+    "gpu_memory, ephemeral_storage";
 constexpr std::string_view kCpuKeys =
     "enabled, basis, percentile, lower_percentile, upper_percentile, half_life, samples, window, "
     "weight, "
     "sample_weight, margin, expansion, confidence_interval, pod_minimum, floor, ceiling, rounding, "
-    "static_ratio, correction, high_water, buckets";
+    "static_ratio, correction, throttled_from, startup, peak_per_run, node_cap, high_water, "
+    "adaptive, buckets";
 constexpr std::string_view kMetricNames =
     "letters, digits and _ : . / -, not beginning with a digit; labels belong into selector";
 
@@ -305,13 +306,14 @@ const BadConfig kBadConfigs[] = {
      "digits and _, a letter first, as in network_receive",
      ""},
     {"sources:\n  - metric: foo\n    role: usage_gauge\n    resource: \"a\\nb\"\n    unit: byte\n",
-     "4: sources[0].resource: \"a\\nb\" is not a name for a resource, allowed: ",
-     "network_receive"},
+     "4: sources[0].resource: \"a\\nb\" is not a name for a resource, allowed: 1 to 63 lower-case "
+     "letters, digits and _, a letter first, as in network_receive",
+     ""},
     {"sources:\n  - metric: foo\n    role: usage_gauge\n    resource: mode\n    unit: byte\n",
      "4: sources[0].resource: mode has a meaning of its own in profiles, allowed: another name",
      ""},
     {"sources:\n  - metric: foo\n    role: usage_gauge\n    resource: net\n    unit: byte/s\n",
-     "5: sources[0].unit: \"byte/s\" is not a unit, allowed: 1 to 63 lower-case letters and _, a "
+     "5: sources[0].unit: byte/s is not a unit, allowed: 1 to 63 lower-case letters and _, a "
      "letter first, as in byte_per_second",
      ""},
     {"sources:\n  - metric: foo\n    role: request\n    unit: byte\n",
@@ -326,8 +328,9 @@ const BadConfig kBadConfigs[] = {
      "3: sources[1].role: net is a usage_gauge by line 2, allowed: one role", ""},
     {"sources:\n  - {metric: a, role: usage_gauge, resource: net, unit: byte}\n"
      "  - {metric: b, role: usage_gauge, resource: ney}\n",
-     "3: sources[1].resource: there is no resource ney (did you mean net?), allowed: ",
-     "net, or a name of your own beside its unit"},
+     "3: sources[1].resource: there is no resource ney (did you mean net?), allowed: cpu, memory, "
+     "gpu_utilization, gpu_memory, ephemeral_storage, net, or a name of your own beside its unit",
+     ""},
     {"sources:\n"
      "  - {metric: a, role: usage_gauge, resource: r1, unit: u}\n"
      "  - {metric: b, role: usage_gauge, resource: r2, unit: u}\n"
@@ -340,7 +343,7 @@ const BadConfig kBadConfigs[] = {
      "  - {metric: i, role: usage_gauge, resource: r9, unit: u}\n",
      "10: sources[8].resource: r9 is one resource too many, allowed: 8 of your own", ""},
     {"estimation:\n  network_receive: {percentile: 0.5}\n",
-     "2: estimation.network_receive: there is no such key, allowed: ", "ephemeral_storage"},
+     "2: estimation.network_receive: there is no such key, allowed: ", kEstimationKeys},
     {"sources:\n  - metric: foo\n    role: request\n    resource: cpu\n",
      "2: sources[0].resource: it has no meaning with the role request, allowed: only with the "
      "roles usage_counter and usage_gauge",
