@@ -10,6 +10,7 @@ from _report import BIN, last_line, machine, table
 
 STEP = re.compile(r"^(?P<step>save|restore)\s+(?P<seconds>[\d.]+) s\s+(?P<cpu>[\d.]+) CPU-s$")
 SIZE = re.compile(r"^(?P<containers>\d+) containers, (?P<series>\d+) series, .* (?P<bytes>\d+) bytes a container$")
+MEMORY = re.compile(r"in memory: (?P<bytes>\d+) bytes a container")
 
 
 def main():
@@ -39,7 +40,10 @@ def main():
         elif found := SIZE.match(line):
             print(line)
             add("save", "bytes_per_container", found["bytes"])
-    if len(results) != 5:
+        elif found := MEMORY.match(line):
+            print(line)
+            add("restore", "heap_bytes_per_container", found["bytes"])
+    if len(results) != 6:
         print("the benchmark gave no figures", file=sys.stderr)
         return 1
     table([f"{containers} containers", "seconds", "CPU-s"], rows)
