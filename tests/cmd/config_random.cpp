@@ -60,7 +60,8 @@ Source RandomSource(std::mt19937_64& random, size_t number) {
   }
   if (source.labels.workload.empty()) source.workload_type.clear();
   if (usage) {
-    source.resource = kBuiltInResources[static_cast<size_t>(Between(random, 0, kBuiltInResourceCount - 1))];
+    source.resource =
+        kBuiltInResources[static_cast<size_t>(Between(random, 0, kBuiltInResourceCount - 1))];
     for (int64_t i = Between(random, 0, 3); i > 0; --i)
       source.part_labels.push_back("id" + std::to_string(i));
   }
