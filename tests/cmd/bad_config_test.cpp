@@ -35,7 +35,8 @@ constexpr std::string_view kCpuKeys =
     "enabled, basis, percentile, lower_percentile, upper_percentile, half_life, samples, window, "
     "weight, "
     "sample_weight, margin, expansion, confidence_interval, pod_minimum, floor, ceiling, rounding, "
-    "static_ratio, correction, high_water, buckets";
+    "static_ratio, correction, throttled_from, startup, peak_per_run, node_cap, high_water, "
+    "adaptive, buckets";
 constexpr std::string_view kMetricNames =
     "letters, digits and _ : . / -, not beginning with a digit; labels belong into selector";
 
@@ -327,9 +328,9 @@ const BadConfig kBadConfigs[] = {
      "3: sources[1].role: net is a usage_gauge by line 2, allowed: one role", ""},
     {"sources:\n  - {metric: a, role: usage_gauge, resource: net, unit: byte}\n"
      "  - {metric: b, role: usage_gauge, resource: ney}\n",
-     "3: sources[1].resource: there is no resource ney (did you mean net?), allowed: cpu, "
-     "memory, gpu_utilization, gpu_memory, ephemeral_storage, ",
-     "net, or a name of your own beside its unit"},
+     "3: sources[1].resource: there is no resource ney (did you mean net?), allowed: cpu, memory, "
+     "gpu_utilization, gpu_memory, ephemeral_storage, net, or a name of your own beside its unit",
+     ""},
     {"sources:\n"
      "  - {metric: a, role: usage_gauge, resource: r1, unit: u}\n"
      "  - {metric: b, role: usage_gauge, resource: r2, unit: u}\n"

@@ -60,7 +60,8 @@ Source RandomSource(std::mt19937_64& random, size_t number) {
   }
   if (source.labels.workload.empty()) source.workload_type.clear();
   if (usage) {
-    source.resource = kBuiltInResources[static_cast<size_t>(Between(random, 0, kBuiltInResourceCount - 1))];
+    source.resource =
+        kBuiltInResources[static_cast<size_t>(Between(random, 0, kBuiltInResourceCount - 1))];
     for (int64_t i = Between(random, 0, 3); i > 0; --i)
       source.part_labels.push_back("id" + std::to_string(i));
   }
@@ -91,7 +92,21 @@ ResourceRule RandomRule(std::mt19937_64& random, Resource resource) {
   const double finest = bytes ? 1 : 0.001;
   ResourceRule rule;
   rule.enabled = Coin(random);
-  rule.basis = Coin(random) ? Basis::kPercentile : Basis::kHighWater;
+  rule.basis = static_cast<Basis>(Between(random, 0, 2));
+  rule.adaptive = {.target_exceedance_ratio = 0.0001 + Positive(random, 0.2),
+                   .safety_factor = 1 + Positive(random, 9),
+                   .keeps_week_maximum = Coin(random),
+                   .resize_in_place = Coin(random)};
+  rule.peak_per_run = Coin(random);
+  if (resource == Resource::kCpu) {
+    rule.throttled_from_ratio = Positive(random, 1);
+    rule.startup_ms = Between(random, 0, 3600 * 1000);
+  }
+  if (resource == Resource::kMemory) {
+    rule.leave_out_page_cache = Coin(random);
+    rule.plateau_at_limit = Coin(random);
+  }
+  if (resource == Resource::kCpu || resource == Resource::kMemory) rule.node_cap = Coin(random);
   rule.high_water.risk = 0.5 - Positive(random, 0.49);
   rule.high_water.method = static_cast<TailMethod>(Between(random, 0, 3));
   rule.percentile = Positive(random, 1);
@@ -135,7 +150,7 @@ Profile RandomProfile(std::mt19937_64& random) {
     }
     return profile;
   }
-  profile.preset = static_cast<Preset>(Between(random, 0, 2));
+  profile = PresetProfile(static_cast<Preset>(Between(random, 0, 2)));
   profile.level = static_cast<Level>(Between(random, 0, 3));
   profile.mode = static_cast<PoolMode>(Between(random, 0, 3));
   profile.effect = static_cast<Effect>(Between(random, 0, 1));

@@ -264,10 +264,15 @@ estimation:
   high_water_risks: [0.01, 0.001]
   cpu:
     enabled: true
-    basis: percentile
+    basis: adaptive
     high_water:
       risk: 0.001
       method: auto
+    adaptive:
+      target_exceedance: 0.04
+      safety_factor: 1.1
+      keep_week_maximum: true
+      resize_in_place: true
     percentile: 0.9
     lower_percentile: 0.5
     upper_percentile: 0.95
@@ -277,24 +282,33 @@ estimation:
     weight: constant
     sample_weight: 0.1
     buckets:
-      first: 10m
+      first: 1m
       ratio: 1.05
       max: 1000
-    margin: 0.15
+    margin: 0
     expansion: 1
     confidence_interval: 1d
-    pod_minimum: 10m
-    floor: 0
+    pod_minimum: 0
+    floor: 2m
     ceiling: none
     rounding: 1m
     static_ratio: 1
     correction: replace
+    throttled_from: 0.25
+    startup: 5m
+    peak_per_run: true
+    node_cap: true
   memory:
     enabled: true
-    basis: percentile
+    basis: adaptive
     high_water:
       risk: 0.001
       method: auto
+    adaptive:
+      target_exceedance: 0.04
+      safety_factor: 1.1
+      keep_week_maximum: true
+      resize_in_place: true
     percentile: 0.9
     lower_percentile: 0.5
     upper_percentile: 0.95
@@ -304,28 +318,37 @@ estimation:
     weight: constant
     sample_weight: 1
     buckets:
-      first: 10000000
+      first: 1Mi
       ratio: 1.05
       max: 976562500Ki
-    margin: 0.15
+    margin: 0
     expansion: 1
     confidence_interval: 1d
-    pod_minimum: 16Mi
-    floor: 0
+    pod_minimum: 0
+    floor: 16Mi
     ceiling: none
     rounding: 1
     static_ratio: 1
     correction: replace
+    peak_per_run: true
+    leave_out_page_cache: false
+    node_cap: true
+    plateau_at_limit: true
     kills:
       bump_ratio: 1.2
       min_bump: 100Mi
       hold: 3d
   gpu_utilization:
     enabled: true
-    basis: percentile
+    basis: adaptive
     high_water:
       risk: 0.001
       method: auto
+    adaptive:
+      target_exceedance: 0.04
+      safety_factor: 1.1
+      keep_week_maximum: true
+      resize_in_place: true
     percentile: 0.9
     lower_percentile: 0.5
     upper_percentile: 0.95
@@ -335,10 +358,10 @@ estimation:
     weight: constant
     sample_weight: 0.1
     buckets:
-      first: 10m
+      first: 1m
       ratio: 1.05
       max: 1000
-    margin: 0.15
+    margin: 0
     expansion: 1
     confidence_interval: 1d
     pod_minimum: 0
@@ -347,12 +370,18 @@ estimation:
     rounding: 1m
     static_ratio: 1
     correction: replace
+    peak_per_run: true
   gpu_memory:
     enabled: true
-    basis: percentile
+    basis: adaptive
     high_water:
       risk: 0.001
       method: auto
+    adaptive:
+      target_exceedance: 0.04
+      safety_factor: 1.1
+      keep_week_maximum: true
+      resize_in_place: true
     percentile: 0.9
     lower_percentile: 0.5
     upper_percentile: 0.95
@@ -362,10 +391,10 @@ estimation:
     weight: constant
     sample_weight: 1
     buckets:
-      first: 10000000
+      first: 1Mi
       ratio: 1.05
       max: 976562500Ki
-    margin: 0.15
+    margin: 0
     expansion: 1
     confidence_interval: 1d
     pod_minimum: 0
@@ -374,6 +403,40 @@ estimation:
     rounding: 1
     static_ratio: 1
     correction: replace
+    peak_per_run: true
+  ephemeral_storage:
+    enabled: true
+    basis: adaptive
+    high_water:
+      risk: 0.001
+      method: auto
+    adaptive:
+      target_exceedance: 0.04
+      safety_factor: 1.1
+      keep_week_maximum: true
+      resize_in_place: true
+    percentile: 0.9
+    lower_percentile: 0.5
+    upper_percentile: 0.95
+    half_life: 1d
+    samples: peak_per_window
+    window: 1d
+    weight: constant
+    sample_weight: 1
+    buckets:
+      first: 100000
+      ratio: 1.05
+      max: 9765625000Ki
+    margin: 0
+    expansion: 1
+    confidence_interval: 1d
+    pod_minimum: 0
+    floor: 0
+    ceiling: none
+    rounding: 1
+    static_ratio: 1
+    correction: replace
+    peak_per_run: true
 profiles: []
 compat:
   vpa_metrics: false

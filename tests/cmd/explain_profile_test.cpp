@@ -121,13 +121,24 @@ TEST_CASE("Each value says whether profile, estimation or preset gave it", "[cmd
 TEST_CASE("A rule is told in words", "[cmd][explain]") {
   Profile profile = PresetProfile(Preset::kTidemark);
   CHECK(RuleInWords(profile, Resource::kCpu) ==
-        "percentile 0.9 of every minute of the container in all pods, each with the same weight, "
-        "which halves in 1d; 15 % more; at least 10m a pod; rounded up to a multiple of 1m; "
-        "right-sizing shows it");
+        "what the hours of the last week of the container in all pods ask for, with 4 % of minutes "
+        "above; the first 5m of a pod apart; minutes throttled in 25 % of the periods or more "
+        "count for more; of Jobs and CronJobs the peak of each run; at least 2m; at most what the "
+        "largest node can give; rounded up to a multiple of 1m; right-sizing shows it");
   CHECK(RuleInWords(profile, Resource::kMemory) ==
-        "percentile 0.9 of the peak of each 1d of the container in all pods, each with the same "
-        "weight, which halves in 1d; 15 % more; at least 16Mi a pod; rounded up to a multiple of "
-        "1; a kill asks for 1.2 times what was needed, at least 100Mi more, for at least 3d; "
+        "1.1 times what the highest hours of the last week of the container in all pods needed, at "
+        "least their maximum; of Jobs and CronJobs the peak of each run; at least 16Mi; not above "
+        "a limit at which it lies without a kill; at most what the largest node can give; rounded "
+        "up to a multiple of 1; a kill asks for 1.2 times what was needed, at least 100Mi more, "
+        "for at least 3d; right-sizing shows it");
+  profile.rule(Resource::kCpu).basis = Basis::kHighWater;
+  CHECK(RuleInWords(profile, Resource::kCpu)
+            .starts_with("the level that a minute of the container in all pods passes with a "
+                         "probability of 0.001; "));
+  profile = PresetProfile(Preset::kVpa);
+  CHECK(RuleInWords(profile, Resource::kCpu) ==
+        "percentile 0.9 of every minute of the container in all pods, each with the same weight, "
+        "which halves in 1d; 15 % more; at least 25m a pod; rounded up to a multiple of 1m; "
         "right-sizing shows it");
   profile = PresetProfile(Preset::kOversell);
   profile.level = Level::kPod;

@@ -79,9 +79,9 @@ const Wrong kWrong[] = {
      "lower_percentile, "
      "upper_percentile, half_life, samples, window, weight, sample_weight, margin, expansion, "
      "confidence_interval, pod_minimum, floor, ceiling, rounding, static_ratio, correction, "
-     "high_water, buckets"},
+     "throttled_from, startup, peak_per_run, node_cap, high_water, adaptive, buckets"},
     {"estimation: {cpu: {basis: mark}}",
-     "estimation.cpu.basis: there is no basis mark, allowed: percentile, high_water"},
+     "estimation.cpu.basis: there is no basis mark, allowed: percentile, high_water, adaptive"},
     {"estimation: {cpu: {high_water: {risk: 0.5}}}",
      "estimation.cpu.high_water.risk: 0.5 is out of range, allowed: 0 < x < 0.5"},
     {"estimation: {cpu: {high_water: {risk: 0}}}",
@@ -119,7 +119,7 @@ const Wrong kWrong[] = {
      "estimation.cpu.buckets.max: max (2) of buckets is not above first (2), allowed: more than "
      "that"},
     {"estimation: {cpu: {buckets: {ratio: 1.001}}}",
-     "estimation.cpu.buckets.ratio: first (10m), ratio (1.001) and max (1000) make 4619 buckets, "
+     "estimation.cpu.buckets.ratio: first (1m), ratio (1.001) and max (1000) make 6914 buckets, "
      "allowed: at most 1000"},
     {"estimation: {memory: {half_life: 30m}}",
      "estimation.memory.half_life: half_life (30m) is too short for a window of 1d: nothing would "
@@ -178,8 +178,8 @@ const Wrong kWrong[] = {
      "profiles[0].selector: selector namespace=\"x\": expected { at position 1"},
     {"profiles: [{name: a, selector: '{}', presets: vpa}]",
      "profiles[0].presets: there is no such key (did you mean preset?), allowed: name, selector, "
-     "preset, level, strict, mode, effect, cpu, memory, gpu_utilization, gpu_memory, "
-     "ephemeral_storage"},
+     "preset, level, strict, mode, effect, high_water_risks, cpu, memory, gpu_utilization, "
+     "gpu_memory, ephemeral_storage"},
     {"estimation: {cpu: {floor: 2}}\nprofiles: [{name: a, selector: '{}', cpu: {ceiling: 1}}]",
      "profiles[0].cpu.ceiling: floor (2) is above ceiling (1), allowed: at most as much"},
     {"estimation: {preset: vpa, cpu: {ceiling: 1}}\n"
@@ -414,7 +414,7 @@ TEST_CASE("Every layout of buckets that is let through can be made", "[cmd][prof
     REQUIRE(made);
     return made->NumBuckets();
   };
-  CHECK(buckets("{}") == 176);
+  CHECK(buckets("{}") == 223);
   CHECK(buckets("{first: 10m, ratio: 1.05, max: 3290}") == 200);
   CHECK(buckets("{first: 1000, max: 1001, ratio: 2}") == 3);
   CHECK(buckets("{first: 1e-300, max: 2e-300, ratio: 1.001}") == 3);
