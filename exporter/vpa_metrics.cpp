@@ -100,7 +100,6 @@ class Renderer {
   }
 
   void AddResource(const Profile* profile, size_t containers, const ResourceAdvice& advice) {
-    if (IsCustom(advice.resource)) return;  // VPA knows no such thing
     AppendNextLabel("resource", ResourceName(advice.resource), labels_);
     AppendNextLabel("unit", UnitName(advice.resource), labels_);
     labels_ += "} ";
