@@ -357,7 +357,8 @@ class Engine::Core {
   std::string CheckpointHeadNow() const {
     CheckpointHead head;
     for (size_t i = 0; i < sources_.size(); ++i) {
-      head.sources.push_back(Fingerprint(sources_.at(static_cast<uint16_t>(i)), sources_.resources()));
+      head.sources.push_back(
+          Fingerprint(sources_.at(static_cast<uint16_t>(i)), sources_.resources()));
     }
     head.past_cursor = PastCursor();
     std::string block;

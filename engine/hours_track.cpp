@@ -113,11 +113,11 @@ Result<HoursTrack> HoursTrack::Restore(ByteReader& in) {
   if (bits == kAdaptiveBit) {
     auto adaptive = AdaptiveRequest::Restore(in);
     if (!adaptive) return tl::unexpected(std::move(adaptive.error()));
-    track.adaptive_ = std::make_unique<AdaptiveRequest>(std::move(*adaptive));
+    track.adaptive_ = std::make_unique<AdaptiveRequest>(*adaptive);
   } else {
     auto peaks = PeakRequest::Restore(in);
     if (!peaks) return tl::unexpected(std::move(peaks.error()));
-    track.peaks_ = std::make_unique<PeakRequest>(std::move(*peaks));
+    track.peaks_ = std::make_unique<PeakRequest>(*peaks);
   }
   if (in.Bool()) {
     const int64_t first = in.Signed();

@@ -114,9 +114,9 @@ Result<std::shared_ptr<const PastRecord>> PastRecord::Decode(std::string record,
   const bool is_first = kind == RecordKind::kFirstPast;
   if (kind != RecordKind::kPast && !is_first) return Unreadable();
   past->cursor_ = reader.Text();
-  const Mapping mapping = is_first ? Mapping(kBuiltInResources.begin(),
-                                             kBuiltInResources.begin() + kFirstResources)
-                                   : ReadMapping(reader, resources);
+  const Mapping mapping =
+      is_first ? Mapping(kBuiltInResources.begin(), kBuiltInResources.begin() + kFirstResources)
+               : ReadMapping(reader, resources);
   past->namespaces_.resize(reader.Count(sizeof(uint64_t)));
   for (Namespace& one : past->namespaces_) {
     one.hash = reader.Fixed64();

@@ -70,7 +70,8 @@ class FirstError {
 std::vector<uint16_t> MapSources(const CheckpointHead& head, const workloads::SourceTable& table) {
   std::vector<uint16_t> present(head.sources.size(), workloads::NamespaceState::kNoSource);
   for (size_t now = 0; now < table.size(); ++now) {
-    const std::string fingerprint = Fingerprint(table.at(static_cast<uint16_t>(now)), table.resources());
+    const std::string fingerprint =
+        Fingerprint(table.at(static_cast<uint16_t>(now)), table.resources());
     for (size_t i = 0; i < present.size(); ++i) {
       if (present[i] == workloads::NamespaceState::kNoSource && head.sources[i] == fingerprint) {
         present[i] = static_cast<uint16_t>(now);

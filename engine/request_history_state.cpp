@@ -27,7 +27,7 @@ constexpr uint8_t kHasLabels = 0x02;
 constexpr uint8_t kInstanceFlags = kHasSample | kHasLabels;
 
 constexpr int kFirstFormat = 1;
-constexpr int kFormat = 2;  // of histograms and windows
+constexpr int kFormat = 2;               // of histograms and windows
 constexpr unsigned kFirstResources = 4;  // of the first and second format
 constexpr unsigned kResources = 16;
 

@@ -20,18 +20,15 @@ class ResourceSlots {
   ~ResourceSlots() = default;
   ResourceSlots(ResourceSlots&&) noexcept = default;
   ResourceSlots& operator=(ResourceSlots&&) noexcept = default;
-  ResourceSlots(const ResourceSlots& other)
-    requires std::copyable<T>
-      : cpu_(other.cpu_), memory_(other.memory_) {
+  ResourceSlots(const ResourceSlots& other) requires std::copyable<T> : cpu_(other.cpu_),
+                                                                        memory_(other.memory_) {
     std::unique_ptr<Node>* end = &more_;
     for (const Node* node = other.more_.get(); node != nullptr; node = node->next.get()) {
       *end = std::make_unique<Node>(node->resource, node->value);
       end = &(*end)->next;
     }
   }
-  ResourceSlots& operator=(const ResourceSlots& other)
-    requires std::copyable<T>
-  {
+  ResourceSlots& operator=(const ResourceSlots& other) requires std::copyable<T> {
     if (this != &other) *this = ResourceSlots(other);
     return *this;
   }

@@ -11,9 +11,9 @@ size_t PlaceOf(Resource resource) { return static_cast<size_t>(resource) - kBuil
 
 ResourceTable::ResourceTable(std::vector<CustomResource> custom) : custom_(std::move(custom)) {
   if (custom_.size() > kMaxCustomResources) custom_.resize(kMaxCustomResources);
-  all_.assign(kAllResources.begin(), kAllResources.begin() + static_cast<std::ptrdiff_t>(
-                                                                 kBuiltInResourceCount +
-                                                                 custom_.size()));
+  all_.assign(
+      kAllResources.begin(),
+      kAllResources.begin() + static_cast<std::ptrdiff_t>(kBuiltInResourceCount + custom_.size()));
 }
 
 std::string_view ResourceTable::NameOf(Resource resource) const {

@@ -192,9 +192,8 @@ bool NamespaceState::Restorer::ReadContainers(Workload& workload, WorkloadPlace&
     if (auto kept = context_.usage.RestoreContainer(restored.index, in_); !kept) {
       return Damaged("container \"" + name + "\": " + kept.error().message);
     }
-    const auto at =
-        workload.containers.emplace_hint(workload.containers.end(), std::move(name),
-                                         std::move(restored));
+    const auto at = workload.containers.emplace_hint(workload.containers.end(), std::move(name),
+                                                     std::move(restored));
     before = at->first;
     shared_.push_back({&at->first, &at->second});
   }

@@ -482,7 +482,8 @@ bool NamespaceState::Restorer::ReadFlushes() {
     const auto* const usage = UsageOf(place, saved);
     const PodPlace& pod = pods_[place.pod];
     // The pod must outlive the entry: a series of its own is as new as what is to be closed.
-    if (usage == nullptr || (*usage)->last_ms() < due_ms - kMaxGapMs || pod.newest_ms < due_ms - kMaxGapMs) {
+    if (usage == nullptr || (*usage)->last_ms() < due_ms - kMaxGapMs ||
+        pod.newest_ms < due_ms - kMaxGapMs) {
       return Damaged("a last minute belongs to no usage");
     }
     if (pod.newest_kept_ms < due_ms - kMaxGapMs) continue;  // closed when its series are removed

@@ -207,13 +207,12 @@ bool NamespaceState::IsUnnamed(const Series& series) {
 
 /// The container of a series of a request or limit is known: finds the resource's.
 void NamespaceState::BindRequest(uint32_t index, LabelsView labels) {
-  const auto resource =
-      context_.sources.resources().ParseRequested(FindLabel(labels, "resource"));
+  const auto resource = context_.sources.resources().ParseRequested(FindLabel(labels, "resource"));
   if (!resource) return;
   Series& series = series_[index];
   const bool is_request = series.role == Role::kRequest;
-  series.fact =
-      is_request ? &series.container->request.At(*resource) : &series.container->limit.At(*resource);
+  series.fact = is_request ? &series.container->request.At(*resource)
+                           : &series.container->limit.At(*resource);
   if (is_request && *resource == Resource::kMemory) {
     series.part.hash = HashOf(FindLabel(labels, "uid"));
   }

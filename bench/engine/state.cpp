@@ -6,7 +6,8 @@
 // 20 pods in each workload, 2 containers in each pod, 50 workloads in each namespace; per container
 // 12 series of cAdvisor and kube-state-metrics, per pod 9 more; a day of usage behind each
 // workload's containers. A thread is a shard with namespaces of its own. Prints one line for each
-// step: `STEP SECONDS s SECONDS CPU-s`, and the sizes as bytes and, of what was restored, in memory.
+// step: `STEP SECONDS s SECONDS CPU-s`, and the sizes as bytes and, of what was restored, in
+// memory.
 
 #include <fmt/format.h>
 #include <malloc.h>

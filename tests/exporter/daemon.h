@@ -65,7 +65,7 @@ struct FakeDaemon {
                                           &storage,
                                           &backfill,
                                           &backfill_counters,
-                                           [this] { return config_status; },
+                                          [this] { return config_status; },
                                           [this] { return reloaded; },
                                           [this] { return vpa_metrics; },
                                           [this] { return prices; }});

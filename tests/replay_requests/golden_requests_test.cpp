@@ -16,8 +16,8 @@
 #include "cmd/replay_requests/preset.h"
 #include "cmd/replay_requests/trace_files.h"
 #include "tests/catch.h"
-#include "tests/replay_requests/shared_traces.h"
 #include "tests/estimators/json_file.h"
+#include "tests/replay_requests/shared_traces.h"
 
 namespace tidemark::replay_requests {
 namespace {
