@@ -137,11 +137,12 @@ class Backfill(unittest.TestCase):
         self.assertAlmostEqual(cpu["confidence_days"], 1, delta=0.1)
         for mark in cpu["high_water"]:  # of the past, too
             self.assertAlmostEqual(mark["value"] / CORES, 1, delta=0.05)
-        # A bucket above 0.4 cores ends at most 5.5 % higher; 15 % margin on top.
-        self.assertGreater(cpu["recommended_request"], CORES * 1.15 * 0.95)
+        # What is steady needs little room; in the first day of hours a percentile, whose bucket ends at most 5.5 % higher,
+        # and 15 % stand in.
+        self.assertGreaterEqual(cpu["recommended_request"], CORES)
         self.assertLess(cpu["recommended_request"], CORES * 1.15 * 1.12)
         (memory,) = recommendations(daemon, "shop", "memory")
-        self.assertGreater(memory["recommended_request"], BYTES * 1.15)
+        self.assertGreater(memory["recommended_request"], BYTES * 1.09)
         self.assertLess(memory["recommended_request"], BYTES * 1.15 * 1.06)
 
     def test_the_first_start_takes_history_in_and_the_next_does_not(self):
@@ -348,7 +349,7 @@ class Kills(unittest.TestCase):
             memory = self.fill_in(daemon, proxy)
             self.assertLess(memory["calm"]["recommended_request"], BYTES * 1.15 * 1.06)
             self.assertEqual(memory["calm"].get("kills", 0), 0)
-            self.assertGreaterEqual(memory["pay"]["recommended_request"], self.REQUEST * 1.2 * 1.15 * 0.999)
+            self.assertGreaterEqual(memory["pay"]["recommended_request"], self.REQUEST * 1.2 * 0.999)
             self.assertEqual(memory["pay"]["kills"], 2)
             self.assertIn("killed for memory 2 times", memory["pay"]["reason"])
             found = json.loads(daemon.get("/api/v1/workloads/pay/deployment/web")[2])["data"]["workloads"][0]

@@ -25,7 +25,7 @@ TIDEMARK = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
 TIDETOOL = os.environ.get("TIDETOOL_BIN", "build/release/bin/tidetool")
 
 SCRAPE_SECONDS = 2
-FAILOVER_SECONDS = 5
+FAILOVER_SECONDS = 12
 CLUSTER = "demo"
 # Requests are upper edges of histogram buckets, each 5 % wider than the one below (Kubernetes VPA recommender,
 # pkg/recommender/model/aggregations_config.go). The servers scrape at other moments, so that a level's peak, or the
