@@ -6,8 +6,10 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -91,6 +93,13 @@ Result<void> Write(const std::string& path, const std::string& text) {
 }
 
 int Run(const ReplayOrder& order) {
+  std::error_code wrong;
+  if (!order.prometheus && !order.output_file.empty() &&
+      std::filesystem::equivalent(order.traces, order.output_file, wrong)) {
+    return Complain({ErrorCode::kInvalidArgument,
+                     fmt::format("--output.file: {} is what is replayed, allowed: another file",
+                                 OneLine(order.output_file))});
+  }
   Display display;
   const SystemClock clock;
   auto traces = order.prometheus ? replay_requests::FetchTraces(

@@ -30,6 +30,19 @@ double NeededAfter(double requested, const UsageTrack* track,
   return estimators::NeededAfterKill(std::max(requested, most), policy);
 }
 
+/// What no container of one pod can use: a counter that jumps there is broken, and would stand in
+/// what is remembered of a week.
+double MostUsage(Resource resource) {
+  switch (resource) {
+    case Resource::kCpu: return 1e5;             // cores
+    case Resource::kGpuUtilization: return 1e4;  // whole GPUs
+    case Resource::kMemory:
+    case Resource::kGpuMemory:
+    case Resource::kEphemeralStorage: return 1e15;  // bytes
+    default: return 1e18;
+  }
+}
+
 /// In bytes; 0 where it is not known. More than any amount there is says nothing.
 double RequestOf(const workloads::Kill& kill) {
   const double requested = kill.requested_bytes.value_or(0);
@@ -122,14 +135,17 @@ std::optional<double> RequestHistory::CountedUsage(Container& container, Resourc
                                                    workloads::UsageMinute minute,
                                                    const workloads::MinuteContext& context) {
   const ResourceRule& rule = container.profile->rule(resource);
+  if (!container.profile->strict && !(minute.usage <= MostUsage(resource))) return std::nullopt;
   const auto signs = [&container]() -> UsageSigns& {
     if (!container.signs) container.signs = std::make_unique<UsageSigns>();
     return *container.signs;
   };
   if (resource == Resource::kMemory) {
-    // The kernel gives page cache back before it kills. More cache than usage would be two moments.
-    if (!rule.leave_out_page_cache) return minute.usage;
-    return std::max(0.0, minute.usage - std::max(0.0, context.page_cache_bytes));
+    // The kernel gives page cache back before it kills. The metric counts inactive cache too, which
+    // the working set leaves out: where there is more cache than usage nothing can be said.
+    if (!rule.leave_out_page_cache || !(context.page_cache_bytes > 0)) return minute.usage;
+    if (context.page_cache_bytes >= minute.usage) return minute.usage;
+    return minute.usage - context.page_cache_bytes;
   }
   if (resource != Resource::kCpu) return minute.usage;
   const int64_t end_ms = minute.start_ms + workloads::kMinuteMs;

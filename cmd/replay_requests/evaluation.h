@@ -2,6 +2,7 @@
 // A policy on a trace: what its requests would have cost and what they would have risked. The
 // definitions are those of docs/requests.md.
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -37,7 +38,8 @@ struct Outcome {
 
   /// Mean request above mean use, in means of use; absent when nothing was used.
   std::optional<double> Slack() const {
-    return used > 0 ? std::optional((requested - used) / used) : std::nullopt;
+    const double slack = (requested - used) / used;
+    return used > 0 && std::isfinite(slack) ? std::optional(slack) : std::nullopt;
   }
   double BreachRatio() const { return samples == 0 ? 0 : Of(breaches) / Of(samples); }
   /// Mean over the samples above the request; 0 without any.

@@ -1,6 +1,7 @@
 #include "cmd/replay_requests/means.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace tidemark::replay_requests {
@@ -43,7 +44,8 @@ Means MeansOf(std::span<const Outcome* const> outcomes) {
         std::accumulate(slacks.begin(), slacks.end(), 0.0) / static_cast<double>(slacks.size());
   }
   means.slack_median = Median(slacks);
-  if (used > 0) means.bill = requested / used - 1;
+  const double bill = requested / used - 1;
+  if (used > 0 && std::isfinite(bill)) means.bill = bill;
   if (pod_days > 0) means.episodes_per_pod_day = static_cast<double>(means.episodes) / pod_days;
   return means;
 }

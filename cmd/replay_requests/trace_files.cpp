@@ -26,7 +26,8 @@ Result<std::string> ReadFile(const fs::path& path) {
   std::error_code wrong;
   const bool regular = fs::is_regular_file(path, wrong);
   const uint64_t size = regular ? fs::file_size(path, wrong) : 0;
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file;
+  if (regular) file.open(path, std::ios::binary);  // to open a pipe is to wait for its writer
   if (wrong || !regular || !file) {
     return Fail(ErrorCode::kIo, fmt::format("{}: cannot be read, allowed: a CSV file or a folder "
                                             "of them",
