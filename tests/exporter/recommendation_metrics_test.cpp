@@ -158,7 +158,7 @@ TEST_CASE("resources of the configuration's own stand under their names, classes
   };
   const std::string x = R"({namespace="a",workload_type="job",workload="x",)";
   has("tidemark_recommended_request" + x +
-      R"(resource="network_receive",unit="byte_per_second"} 1.5e+06)");
+      R"(resource="network_receive",unit="byte_per_second"} 1500000)");
   has("tidemark_current_request" + x +
       R"(container="app",resource="ephemeral_storage",unit="byte"} 1e+09)");
   has("tidemark_workload_profile_info" + x + R"(class="memory"} 1)");
