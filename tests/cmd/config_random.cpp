@@ -142,7 +142,8 @@ Profile RandomProfile(std::mt19937_64& random) {
   if (Between(random, 0, 4) == 0) {
     profile = PresetProfile(Preset::kVpa);
     profile.strict = true;
-    for (ResourceRule& rule : profile.resources) {
+    for (const Resource resource : kBuiltInResources) {
+      ResourceRule& rule = profile.rule(resource);
       rule.percentile = Positive(random, 1);
       rule.lower_percentile = Positive(random, rule.percentile);
       rule.upper_percentile = Coin(random) ? 1 : rule.percentile;
