@@ -504,6 +504,7 @@ TEST_CASE("What is dumped is read again as the same configuration", "[cmd][confi
     const Config config = RandomConfig(random);
     const std::string dump = DumpConfig(config);
     CAPTURE(dump);
+    CHECK(DumpConfig(Good(dump)) == dump);
     REQUIRE(SameConfig(Good(dump), config));
   }
 }

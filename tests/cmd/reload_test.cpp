@@ -13,7 +13,7 @@ namespace tidemark::cmd {
 namespace {
 
 constexpr std::string_view kFile =
-    "estimation: {cpu: {percentile: 0.9}}\n"
+    "estimation: {cpu: {half_life: 1d}}\n"
     "backfill: {url: 'http://p', basic_auth: {username: a, password: one}}\n";
 
 /// A configuration in force, and the profiles that it had applied.

@@ -99,7 +99,7 @@ class GoldenStores(unittest.TestCase):
         return path
 
     def test_every_format_is_there(self):
-        self.assertEqual({path.name for path in STORES.iterdir()}, {"format-1", "format-2"})
+        self.assertEqual({path.name for path in STORES.iterdir()}, {"format-1", "format-2", "format-3"})
 
     def test_state_and_advice_are_those_of_the_version_that_wrote_it(self):
         for golden in sorted(STORES.iterdir()):

@@ -106,9 +106,11 @@ TEST_CASE("a pod's sum is by the profile of its containers, whatever that select
   by_name.name = "app";
   by_name.selector = *Selector::Parse(R"({container=~"app|side"})");
   by_name.level = Level::kPod;
+  GoByPercentile(by_name);
   by_name.rule(Resource::kCpu).margin_ratio = 0;
   by_name.rule(Resource::kCpu).buckets = {.first = 0.001, .ratio = 1.01, .max = 10};
   Profile fallback = PresetProfile(Preset::kTidemark);
+  GoByPercentile(fallback);
   fallback.rule(Resource::kCpu).buckets = {.first = 1, .ratio = 2, .max = 1000};
   Bench bench(With(std::make_shared<const ProfileSet>(std::vector<Profile>{by_name}, fallback)));
   bench.Put(PodOwner("db-0", "StatefulSet", "db"), kT0, 1);
