@@ -90,9 +90,9 @@ TEST_CASE("A reload takes over prices", "[cmd][reload]") {
 
 TEST_CASE("Profiles that say the same are not applied anew", "[cmd][reload]") {
   Bench bench(kFile);
-  bench.file.Write(
-      "# another comment\nestimation: {level: container, cpu: {percentile: 0.9, margin: 0.15}}\n" +
-      std::string(kFile.substr(kFile.find("backfill"))) + "compat: {vpa_metrics: true}\n");
+  bench.file.Write("# another comment\nestimation: {level: container}\n" +
+                   std::string(kFile.substr(kFile.find("backfill"))) +
+                   "compat: {vpa_metrics: true}\n");
   REQUIRE(bench.in_force.Reload());
   CHECK(bench.applied.empty());
   CHECK(bench.in_force.vpa_metrics());
