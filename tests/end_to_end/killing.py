@@ -117,10 +117,14 @@ def final_state(daemon):
 # sent again.
 MARK = "tidemark_high_water_mark{"
 MARK_TOLERANCE = 0.2
+# A workload near the border of two classes stays in the one it was in, which a restart forgets.
+CLASS = "tidemark_workload_profile_info{"
 
 
 def different_lines(ours, theirs):
     def differs(line):
+        if line.startswith(CLASS):
+            return False
         one, other = ours.get(line), theirs.get(line)
         if line.startswith(MARK) and one is not None and other is not None:
             return not math.isclose(float(one), float(other), rel_tol=MARK_TOLERANCE)
