@@ -38,7 +38,11 @@ Result<std::string> ReadFile(const fs::path& path) {
         ErrorCode::kInvalidArgument,
         fmt::format("{}: {} bytes, allowed: {}", cmd::OneLine(path.string()), size, kMaxFileBytes));
   }
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  // Spreadsheets put a byte order mark before what they save as "CSV UTF-8".
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
 }
 
 Result<std::vector<ManifestLine>> ReadManifest(const fs::path& folder) {

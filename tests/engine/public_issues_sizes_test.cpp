@@ -387,3 +387,14 @@ TEST_CASE("a day's rules survive a restart to the last bit", "[public-issue][siz
   CHECK(world.Cores("web").marks == cpu.marks);
   CHECK(world.Bytes("web").recommended_request == memory.recommended_request);
 }
+
+TEST_CASE("a counter that jumps where no container can be does not stand in the request for a week",
+          "[public-issue][sizes]") {
+  World world(Tidemark());
+  OwnedBy(world, "odd-0", "StatefulSet", "odd");
+  Container app(world, "odd-0");
+  app.Go(
+      200, [](int minute) { return minute == 100 ? 1e9 : 0.1; }, [](int) { return 100 * kMi; });
+  CHECK(*world.Cores("odd").recommended_request <= 0.2);
+  CHECK(world.Cores("odd").high_water.front().value <= 0.2);
+}

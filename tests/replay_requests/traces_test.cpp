@@ -1,5 +1,6 @@
 // Traces from files and from answers of a Prometheus.
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -175,6 +176,26 @@ TEST_CASE("A folder is read by its manifest, or all of it by name", "[replay]") 
   const auto other = LoadTraces(folder / "a.csv");
   REQUIRE(other);
   CHECK(other->front().kind.empty());
+}
+
+TEST_CASE("The byte order mark of a spreadsheet is none of the text", "[replay]") {
+  const Folder folder;
+  folder.Write("a.csv", "\xef\xbb\xbf" + TwoSteps());
+  folder.Write("manifest.csv",
+               "\xef\xbb\xbf"
+               "file,class\na.csv,bursty\n");
+  const auto traces = LoadTraces(folder.path());
+  INFO((traces ? "" : traces.error().message));
+  REQUIRE(traces);
+  CHECK(traces->front().kind == "bursty");
+}
+
+TEST_CASE("A pipe is not waited for", "[replay]") {
+  const Folder folder;
+  REQUIRE(mkfifo((folder / "pipe.csv").c_str(), 0600) == 0);
+  const auto traces = LoadTraces(folder / "pipe.csv");
+  REQUIRE_FALSE(traces);
+  CHECK(traces.error().code == ErrorCode::kIo);
 }
 
 TEST_CASE("Files that cannot be read are named", "[replay]") {
