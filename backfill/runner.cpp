@@ -114,7 +114,8 @@ class Runner::Impl {
     const std::lock_guard lock(mutex_);
     if (stopped_) return Fail(ErrorCode::kUnavailable, "the daemon is stopping");
     if (!ready_) return Fail(ErrorCode::kUnavailable, "the daemon is not ready yet");
-    if (running_) {
+    // Whoever has seen that it ended may ask at once, though its thread is not quite gone yet.
+    if (running_ && progress_.Status().state == BackfillState::kRunning) {
       return Fail(ErrorCode::kUnavailable,
                   "a back-fill is running; cancel it, or wait until it has ended");
     }
@@ -242,7 +243,7 @@ class Runner::Impl {
 
   /// Under the lock.
   void Launch(Options options, Cursor cursor) {
-    if (thread_.joinable()) thread_.join();  // it has ended: running_ is false
+    if (thread_.joinable()) thread_.join();  // it has ended, or is about to: its state says so
     running_ = true;
     options.http.url = cursor.url;
     progress_.Begin(cursor);  // whoever asks now already sees it
