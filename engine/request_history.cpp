@@ -305,9 +305,10 @@ void RequestHistory::CloseHours(uint32_t container, estimators::Time time) {
   if (container >= containers_.size() || !containers_[container]) return;
   Container& known = *containers_[container];
   known.tracks.ForEach([&](Resource resource, auto& track) {
-    if (track) track->CloseHour(time, known.profile->rule(resource));
+    if (!track || track->hours().IsEmpty()) return;
+    track->CloseHour(time, known.profile->rule(resource));
+    known.changed = true;
   });
-  known.changed = true;
 }
 
 void RequestHistory::ForgetRunningPeaks(uint32_t container, uint32_t instance,

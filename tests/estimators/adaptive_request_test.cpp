@@ -8,6 +8,7 @@
 
 #include "estimators/adaptive_request.h"
 #include "tests/catch.h"
+#include "tests/estimators/saved_bytes.h"
 
 using namespace tidemark;
 using namespace tidemark::estimators;
@@ -19,18 +20,8 @@ namespace {
 constexpr Time kMonday{std::chrono::seconds(1'700'438'400)};
 const AdaptiveRequestOptions kShipped;
 
-std::string Saved(const AdaptiveRequest& request) {
-  std::string bytes;
-  ByteWriter out(bytes);
-  request.Save(out);
-  return bytes;
-}
-
 Result<AdaptiveRequest> Restored(std::string_view bytes) {
-  ByteReader in(bytes);
-  auto read = AdaptiveRequest::Restore(in);
-  if (read && !in.AtEnd()) return Fail(ErrorCode::kInternal, "bytes are left");
-  return read;
+  return RestoredAs<AdaptiveRequest>(bytes);
 }
 
 /// Noise that a minute has whatever is done with it; in (0, 1).

@@ -7,6 +7,7 @@
 
 #include "estimators/peak_request.h"
 #include "tests/catch.h"
+#include "tests/estimators/saved_bytes.h"
 
 using namespace tidemark;
 using namespace tidemark::estimators;
@@ -19,19 +20,7 @@ constexpr double kMiB = 1048576;
 const PeakRequestOptions kShipped;
 const PeakRequestOptions kWithoutMaximum{.safety_factor = 1.1, .keeps_maximum = false};
 
-std::string Saved(const PeakRequest& request) {
-  std::string bytes;
-  ByteWriter out(bytes);
-  request.Save(out);
-  return bytes;
-}
-
-Result<PeakRequest> Restored(std::string_view bytes) {
-  ByteReader in(bytes);
-  auto read = PeakRequest::Restore(in);
-  if (read && !in.AtEnd()) return Fail(ErrorCode::kInternal, "bytes are left");
-  return read;
-}
+Result<PeakRequest> Restored(std::string_view bytes) { return RestoredAs<PeakRequest>(bytes); }
 
 /// One sample for each hour.
 void Feed(PeakRequest& request, int from, int to, double bytes,

@@ -6,20 +6,10 @@
 #include <vector>
 
 #include "tests/catch.h"
+#include "tests/estimators/draw_tail.h"
 
 namespace tidemark::estimators {
 namespace {
-
-std::vector<double> Draw(const ParetoFit& from, size_t count, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<double> excesses;
-  for (size_t i = 0; i < count; ++i) {
-    excesses.push_back(
-        from.Quantile(std::generate_canonical<double, 53>(random) * 0.999999 + 1e-7));
-  }
-  std::ranges::sort(excesses);
-  return excesses;
-}
 
 TEST_CASE("a light tail is fitted by moments, a heavy one by maximum likelihood",
           "[estimators][high_water]") {
