@@ -127,4 +127,16 @@ struct StorageCounters {
   TimestampGauge last_checkpoint_ms{};
 };
 
+/// Fits of forecast models.
+struct TrainingCounters {
+  Counter fits{};                     ///< that came back with a model
+  Counter fits_refused{};             ///< too little was known, or it does not move
+  Counter fits_stopped{};             ///< ended before they were done
+  Counter spent_milliseconds{};       ///< of one core, in fits of any outcome
+  Counter activated{};                ///< models taken into use
+  Counter activations_lost{};         ///< of workloads that were gone, or refused by the journal
+  std::atomic<int64_t> queued_now{};  ///< fits that wait
+  std::atomic<int64_t> overdue_ms_now{};  ///< what the queue would take at the present budget
+};
+
 }  // namespace tidemark

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/forecast.h"
 #include "model/profile.h"
 #include "model/snapshot.h"
 
@@ -87,6 +88,7 @@ struct WorkloadExplanation {
   int64_t event_time_ms = 0;
   double replicas = 0;
   std::vector<ContainerExplanation> containers;
+  std::optional<ForecastExplanation> forecast;  ///< absent: the demand is not kept
 };
 
 }  // namespace tidemark

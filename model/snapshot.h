@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/forecast.h"
 #include "model/profile.h"
 #include "model/resource.h"
 #include "model/resource_table.h"
@@ -104,6 +105,7 @@ struct WorkloadAdvice {
   uint32_t containers_in_pod = 1;           ///< that share the pod's minimum
   uint32_t containers_known = 0;            ///< also those of which there is no advice
   WorkloadClass workload_class = WorkloadClass::kUnknown;
+  std::shared_ptr<const WorkloadForecast> forecast;  ///< null: its demand is not kept
 };
 
 /// All workloads of one namespace, sorted by type and name.

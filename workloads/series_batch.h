@@ -24,6 +24,10 @@ namespace tidemark::workloads {
 /// container's name has a slash (RFC 1123).
 inline constexpr std::string_view kPodSum = "/";
 
+/// Name of the container under which a workload keeps the demand of all its pods: the sum of their
+/// minutes. No container's name has a slash.
+inline constexpr std::string_view kDemand = "//";
+
 /// One series of a batch. The label bytes live until the batch is applied.
 struct SeriesItem {
   SeriesHash series;
@@ -108,6 +112,22 @@ struct MinuteContext {
   double page_cache_bytes = 0;  ///< memory: as much of the usage is page cache
 };
 
+/// A minute of a workload: the sum over its pods.
+struct DemandMinute {
+  int64_t start_ms = 0;
+  double demand = 0;  ///< in the resource's unit
+  uint32_t pods = 0;  ///< that are in it
+};
+
+/// What is to be summed over the pods of a workload.
+struct DemandWish {
+  Resource resource = Resource::kCpu;
+  /// A pod younger than this counts for no more than the mean of the older ones.
+  int64_t startup_ms = 0;
+
+  friend bool operator==(const DemandWish&, const DemandWish&) = default;
+};
+
 /// Where closed minutes and kills go. Implemented by the engine; called on the shard's thread.
 class UsageSink {
  public:
@@ -143,6 +163,19 @@ class UsageSink {
   virtual bool LeavesOutPageCache(uint32_t container) const {
     static_cast<void>(container);
     return false;
+  }
+  /// What of the workload is to be summed over its pods: its minutes are then given to AddDemand
+  /// under the number of the workload's container kDemand. Asked when the workload comes to be and
+  /// after TellContainers.
+  virtual std::optional<DemandWish> DemandOf(const WorkloadId& workload) const {
+    static_cast<void>(workload);
+    return std::nullopt;
+  }
+  /// Each minute once, in order; one that is not known well enough is left out.
+  virtual void AddDemand(uint32_t container, Resource resource, const DemandMinute& minute) {
+    static_cast<void>(container);
+    static_cast<void>(resource);
+    static_cast<void>(minute);
   }
   /// The pod of this container has these labels (a hash of all of them; 0: not known). VPA keeps
   /// samples apart by them.
