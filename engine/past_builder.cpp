@@ -24,8 +24,9 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
  public:
   using Minutes = ResourceSlots<workloads::PastContainer::Minutes>;
 
-  CutHistory(ProfileSetPtr profiles, const Addressing& addressing, int64_t end_ms, PastEnds ends)
-      : history_(std::move(profiles)),
+  CutHistory(ProfileSetPtr profiles, ForecastSettingsPtr forecast, const Addressing& addressing,
+             int64_t end_ms, PastEnds ends)
+      : history_(std::move(profiles), std::move(forecast), nullptr, DemandTracks::Keeps::kHistory),
         addressing_(addressing),
         end_ms_(end_ms),
         ends_(std::move(ends)) {}
@@ -51,6 +52,17 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     if (minute.start_ms + workloads::kMinuteMs > EndOf(kept, resource)) return;
     Extend(kept.minutes.At(resource), {minute.start_ms, minute.start_ms + workloads::kMinuteMs, 1});
     history_.AddUsage(container, instance, resource, minute, context);
+  }
+
+  std::optional<workloads::DemandWish> DemandOf(const WorkloadId& workload) const override {
+    return history_.DemandOf(workload);
+  }
+  void AddDemand(uint32_t container, Resource resource,
+                 const workloads::DemandMinute& minute) override {
+    Kept& kept = KeptOf(container);
+    if (minute.start_ms + workloads::kMinuteMs > EndOf(kept, resource)) return;
+    Extend(kept.minutes.At(resource), {minute.start_ms, minute.start_ms + workloads::kMinuteMs, 1});
+    history_.AddDemand(container, resource, minute);
   }
 
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override {
@@ -153,15 +165,15 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   std::vector<Kept> kept_;  // by container
 };
 
-PastBuilder::PastBuilder(ProfileSetPtr profiles, int64_t max_series, const Addressing& addressing,
-                         const std::vector<NamespaceName>& of, int64_t end_ms, PastEnds ends,
-                         Commit commit)
+PastBuilder::PastBuilder(ProfileSetPtr profiles, ForecastSettingsPtr forecast, int64_t max_series,
+                         const Addressing& addressing, const std::vector<NamespaceName>& of,
+                         int64_t end_ms, PastEnds ends, Commit commit)
     : addressing_(addressing),
       end_ms_(end_ms - end_ms % workloads::kMinuteMs),
       commit_(std::move(commit)),
       budget_(max_series),
-      history_(
-          std::make_unique<CutHistory>(std::move(profiles), addressing, end_ms_, std::move(ends))),
+      history_(std::make_unique<CutHistory>(std::move(profiles), std::move(forecast), addressing,
+                                            end_ms_, std::move(ends))),
       context_{addressing.sources, *history_, budget_, counters_, known_, 0} {
   context_.source_counts.resize(addressing.sources.size());
   for (const NamespaceName& name : of) {

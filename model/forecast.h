@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -83,6 +84,8 @@ struct ForecastSettings {
   /// Never fails.
   ForecastRule RuleOf(const WorkloadId& workload) const;
 };
+
+using ForecastSettingsPtr = std::shared_ptr<const ForecastSettings>;
 
 /// One model's record of the last day at one horizon.
 struct ForecastScore {

@@ -35,6 +35,15 @@ const ResourceSlots<FirstMinute>* NamespaceState::FirstMinutes(const PastContain
   return container == containers.end() ? nullptr : &container->second.first;
 }
 
+std::optional<uint32_t> NamespaceState::DemandContainer(std::string_view workload_type,
+                                                        std::string_view workload) const {
+  const auto found = workloads_.find({std::string(workload_type), std::string(workload)});
+  if (found == workloads_.end()) return std::nullopt;
+  const auto container = found->second->containers.find(kDemand);
+  if (container == found->second->containers.end()) return std::nullopt;
+  return container->second.index;
+}
+
 bool NamespaceState::ReachesInto(const PastContainer& past) const {
   const ResourceSlots<FirstMinute>* const first = FirstMinutes(past);
   if (first == nullptr) return false;

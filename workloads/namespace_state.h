@@ -48,6 +48,7 @@ struct WorkloadView {
   size_t containers_known = 1;            ///< of all that any pod ever had; at least 1
   std::vector<ContainerView> containers;  ///< sorted by name; without kPodSum
   std::optional<uint32_t> pod_sum;        ///< ShardContext::containers of kPodSum
+  std::optional<uint32_t> demand;         ///< of kDemand
   /// Of the newest pod, for selectors (ProfileSubject::pod_labels).
   std::string_view pod_labels;
 };
@@ -129,6 +130,9 @@ class NamespaceState {
   /// The one of them of this type and name, or none; costs no more than a look at each pod.
   std::vector<WorkloadView> PeekAt(std::string_view workload_type, std::string_view workload,
                                    int64_t as_of_ms) const;
+  /// ShardContext::containers of the workload's kDemand; nothing where there is none.
+  std::optional<uint32_t> DemandContainer(std::string_view workload_type,
+                                          std::string_view workload) const;
   /// Appends a status for each workload, and each unresolved pod, of that name.
   void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
 
