@@ -35,25 +35,28 @@ DemandTracks::Entry& DemandTracks::At(uint32_t container) {
 }
 
 /// A place is decided when minutes come, not from the journal: near the ceiling another workload
-/// may have it after a replay.
-void DemandTracks::TakePlace(Entry& entry, bool was_there) {
+/// may have it after a replay. `had`: the steps that a restored one has, which it keeps.
+void DemandTracks::TakePlace(Entry& entry, DemandSteps had) {
   entry.squeezed = false;
-  if (places_ == nullptr) return;
-  if (entry.rule.steps != DemandSteps::kMinutes) return GivePlaceBack(entry);
-  if (entry.has_place) return;
-  if (was_there) {
-    places_->Take();
-    entry.has_place = true;
-  } else {
-    entry.has_place = places_->TryTake(settings_->max_workloads);
+  if (places_ == nullptr || entry.place == entry.rule.steps) return;
+  GivePlaceBack(entry);
+  for (const DemandSteps steps : {DemandSteps::kMinutes, DemandSteps::kFiveMinutes}) {
+    if (steps == DemandSteps::kMinutes && entry.rule.steps != steps) continue;
+    if (had == steps) {
+      places_->Take(steps);
+    } else if (!places_->TryTake(steps, settings_->max_workloads)) {
+      continue;
+    }
+    entry.place = steps;
+    break;
   }
-  if (entry.has_place) return;
-  entry.rule.steps = DemandSteps::kFiveMinutes;
-  entry.squeezed = true;
+  entry.squeezed = entry.place != entry.rule.steps;
+  entry.rule.steps = entry.place;
 }
 
 void DemandTracks::GivePlaceBack(Entry& entry) {
-  if (std::exchange(entry.has_place, false)) places_->GiveBack();
+  const DemandSteps place = std::exchange(entry.place, DemandSteps::kNone);
+  if (place != DemandSteps::kNone) places_->GiveBack(place);
 }
 
 void DemandTracks::WorkloadIs(uint32_t container, const WorkloadId& workload) {
@@ -64,6 +67,7 @@ void DemandTracks::WorkloadIs(uint32_t container, const WorkloadId& workload) {
     entry.rule.always.reset();
   }
   entry.changed = true;
+  entry.squeezed = false;
   if (entry.rule.steps == DemandSteps::kNone) {
     entry.track.reset();
     GivePlaceBack(entry);
@@ -71,23 +75,32 @@ void DemandTracks::WorkloadIs(uint32_t container, const WorkloadId& workload) {
   }
   // Without a minute nothing is kept, and no place is needed.
   if (!entry.track) return;
-  TakePlace(entry, false);
-  entry.track->Adapt(entry.rule, *settings_);
+  TakePlace(entry, DemandSteps::kNone);
+  if (entry.rule.steps == DemandSteps::kNone) {
+    entry.track.reset();
+  } else {
+    entry.track->Adapt(entry.rule, *settings_);
+  }
 }
 
-ForecastTrack& DemandTracks::TrackAt(Entry& entry) {
+/// Null: nothing is kept of it.
+ForecastTrack* DemandTracks::TrackAt(Entry& entry) {
+  if (entry.rule.steps == DemandSteps::kNone) return nullptr;
   if (!entry.track) {
-    TakePlace(entry, false);
+    TakePlace(entry, DemandSteps::kNone);
+    if (entry.rule.steps == DemandSteps::kNone) return nullptr;
     entry.track.emplace(entry.rule, *settings_);
   }
-  return *entry.track;
+  return &*entry.track;
 }
 
 void DemandTracks::Add(uint32_t container, Resource resource,
                        const workloads::DemandMinute& minute) {
   Entry& entry = At(container);
-  if (entry.rule.steps == DemandSteps::kNone || resource != entry.rule.resource) return;
-  TrackAt(entry).Add(minute.start_ms / workloads::kMinuteMs, minute.demand);
+  if (resource != entry.rule.resource) return;
+  ForecastTrack* const track = TrackAt(entry);
+  if (track == nullptr) return;
+  track->Add(minute.start_ms / workloads::kMinuteMs, minute.demand);
   entry.changed = true;
 }
 
@@ -143,15 +156,18 @@ Result<ForecastTrack> DemandTracks::Read(uint32_t container, ByteReader& in) con
 void DemandTracks::RestoreTrack(uint32_t container, ForecastTrack track) {
   Entry& entry = At(container);
   if (entry.rule.steps == DemandSteps::kNone) return;
-  TakePlace(entry, track.steps() == DemandSteps::kMinutes);
+  TakePlace(entry, track.steps());
+  if (entry.rule.steps == DemandSteps::kNone) return;
+  track.Adapt(entry.rule, *settings_);
   entry.track = std::move(track);
 }
 
 void DemandTracks::MergeTrack(uint32_t container, ForecastTrack track) {
   Entry& entry = At(container);
-  if (entry.rule.steps == DemandSteps::kNone) return;
+  ForecastTrack* const kept = TrackAt(entry);
+  if (kept == nullptr) return;
   track.Adapt(entry.rule, *settings_);
-  TrackAt(entry).Merge(track);
+  kept->Merge(track);
   entry.changed = true;
 }
 

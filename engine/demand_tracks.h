@@ -18,22 +18,32 @@
 
 namespace tidemark::engine {
 
-/// How many workloads may have steps of a minute (ForecastSettings::max_workloads), of all shards.
-/// Thread-safe.
+/// How many workloads have steps of a minute, and how many of five, of all shards: as many as
+/// ForecastSettings::max_workloads, and kDrawnForEach times as many. Thread-safe.
 class DemandPlaces {
  public:
-  bool TryTake(int32_t ceiling) {
-    if (taken_.fetch_add(1, std::memory_order_relaxed) < ceiling) return true;
-    taken_.fetch_sub(1, std::memory_order_relaxed);
+  /// What is drawn takes a fifth of the memory and no time.
+  static constexpr int64_t kDrawnForEach = 10;
+
+  bool TryTake(DemandSteps steps, int32_t max_workloads) {
+    const int64_t ceiling =
+        steps == DemandSteps::kMinutes ? int64_t{max_workloads} : kDrawnForEach * max_workloads;
+    std::atomic<int64_t>& taken = Of(steps);
+    if (taken.fetch_add(1, std::memory_order_relaxed) < ceiling) return true;
+    taken.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
   /// Of what was there before, beyond the ceiling too.
-  void Take() { taken_.fetch_add(1, std::memory_order_relaxed); }
-  void GiveBack() { taken_.fetch_sub(1, std::memory_order_relaxed); }
-  int32_t taken() const { return taken_.load(std::memory_order_relaxed); }
+  void Take(DemandSteps steps) { Of(steps).fetch_add(1, std::memory_order_relaxed); }
+  void GiveBack(DemandSteps steps) { Of(steps).fetch_sub(1, std::memory_order_relaxed); }
 
  private:
-  std::atomic<int32_t> taken_{0};
+  std::atomic<int64_t>& Of(DemandSteps steps) {
+    return steps == DemandSteps::kMinutes ? minutes_ : drawn_;
+  }
+
+  std::atomic<int64_t> minutes_{0};
+  std::atomic<int64_t> drawn_{0};
 };
 
 class DemandTracks {
@@ -82,15 +92,15 @@ class DemandTracks {
   struct Entry {
     ForecastRule rule;
     std::optional<forecast::ForecastTrack> track;
-    bool has_place = false;
+    DemandSteps place = DemandSteps::kNone;  // that it holds
     bool squeezed = false;
     bool changed = true;
   };
 
   Entry* Find(uint32_t container) const;
   Entry& At(uint32_t container);
-  forecast::ForecastTrack& TrackAt(Entry& entry);
-  void TakePlace(Entry& entry, bool was_there);
+  forecast::ForecastTrack* TrackAt(Entry& entry);
+  void TakePlace(Entry& entry, DemandSteps had);
   void GivePlaceBack(Entry& entry);
 
   ForecastSettingsPtr settings_;
