@@ -2,7 +2,8 @@
 
 Remote write spreads series over several queues (`min_shards`, `max_shards`). Each keeps the order of its own series.
 But when a receiver comes back from a kill the queues catch up one by one, and what is told of a container beside its
-usage comes earlier or later than that. Two things follow from this order; all else must be the same.
+usage comes earlier or later than that, and minutes of several pods in another order. Three things follow from this
+order; all else must be the same.
 
 Throttling: a minute of CPU is judged when the first usage of the next minute comes. If the CFS periods, or those in
 which the container was held back, are some seconds behind or ahead then, their share is a little larger or smaller.
@@ -10,6 +11,9 @@ From `throttled_from` (a quarter) on a minute counts for more, so that one near 
 
 Marks: the first observation of a container says at which minute of the hour its high-water marks are fitted, and it is
 one of another of its pods. In a stream of minutes that hour comes for one daemon and not for the other.
+
+Ties: of a few samples that weigh the same a percentile may lie exactly between two, as the median of four does. Which
+of them it is then follows from how weights were rounded (kept_state.BUCKET_TOLERANCE), and so from their order.
 """
 
 import json
@@ -17,15 +21,21 @@ import math
 import re
 import urllib.parse
 
+from kept_state import BUCKET_TOLERANCE
 from killing import MARK, different_lines
 from programs import get
 
 # Half of `throttled_from`: as much as a queue that is half a minute behind takes away.
 HELD_BACK_FROM = 0.125
 # A quarter of its periods makes at most a quarter more of a minute; buckets, whose ends requests are, grow by 5 %.
-MOST_APART = 1.25 * 1.05**2
-MOST_BUCKETS_APART = math.log(MOST_APART) / math.log(1.05)
+BUCKET_RATIO = 1.05
+MOST_APART = 1.25 * BUCKET_RATIO**2
+MOST_BUCKETS_APART = math.log(MOST_APART) / math.log(BUCKET_RATIO)
 AMOUNTS = re.compile("tidemark_(model_request|recommended_request(_lower_bound|_upper_bound)?|high_water_mark){")
+# The percentiles of the default profile, in as short a time.
+PERCENTILES = {"tidemark_model_request": 0.9, "tidemark_recommended_request": 0.9,
+               "tidemark_recommended_request_lower_bound": 0.5, "tidemark_recommended_request_upper_bound": 0.95}
+ROUNDING = 0.001  # of cores; bytes are whole
 # (Request now − request recommended) · pods; it follows from lines that are compared.
 RECLAIMABLE = "tidemark_reclaimable{"
 
@@ -48,6 +58,7 @@ class ArrivalOrder:
 
     def __init__(self, held_back, kept):
         self.held_back = held_back
+        self.kept = {tuple(key[1:]): entry for key, entry in kept.items()}
         self.of_several_pods = {tuple(key[1:]) for key, entry in kept.items() if self._is_of_several_pods(entry)}
 
     @staticmethod
@@ -66,14 +77,30 @@ class ArrivalOrder:
 
     def _may_differ(self, line, one, other):
         labels = dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', line))
+        key = tuple(labels.get(name) for name in ("namespace", "workload_type", "workload", "container", "resource"))
         if line.startswith(MARK) and (one is None) != (other is None):
-            return tuple(labels[name] for name in
-                         ("namespace", "workload_type", "workload", "container", "resource")) in self.of_several_pods
+            return key in self.of_several_pods
+        if line.startswith(RECLAIMABLE):
+            return self._is_tied(key, 0.9) or (key[4] == "cpu" and (key[0], key[3]) in self.held_back)
+        percentile = PERCENTILES.get(line.partition("{")[0])
+        if percentile and None not in (one, other) and self._is_tied(key, percentile, float(one), float(other)):
+            return True
         if labels.get("resource") != "cpu" or (labels["namespace"], labels.get("container")) not in self.held_back:
             return False
-        if line.startswith(RECLAIMABLE):
-            return True
         return bool(AMOUNTS.match(line)) and None not in (one, other) and self._are_near(float(one), float(other))
+
+    def _is_tied(self, key, percentile, one=0.0, other=0.0):
+        """Whether the percentile lies between two buckets, and `one` and `other` are no further apart than these."""
+        buckets = self.kept.get(key, {}).get("buckets", [])
+        total = sum(weight for _, weight in buckets)
+        below = 0
+        for (bucket, weight), (following, _) in zip(buckets, buckets[1:]):
+            below += weight
+            if abs(below - percentile * total) <= BUCKET_TOLERANCE * total:
+                # The ratio of their ends; both are rounded up.
+                most = (BUCKET_RATIO ** (following + 1) - 1) / (BUCKET_RATIO ** (bucket + 1) - 1)
+                return max(one, other) <= most * min(one, other) * (1 + 1e-9) + (ROUNDING if key[4] == "cpu" else 1)
+        return False
 
     @staticmethod
     def _are_near(one, other):
