@@ -4,6 +4,19 @@
 #include <cmath>
 
 namespace tidemark::workloads {
+namespace {
+
+/// What the kubelet sets cpu.cfs_period_us to unless it is told otherwise (--cpu-cfs-quota-period).
+constexpr double kPeriodMs = 100;
+
+}  // namespace
+
+void ThrottledMinutes::AddThrottled(int64_t time_ms, double increase) {
+  const bool first = minutes_.front().start_ms == kNever;
+  Minute& minute = At(time_ms);
+  if (first) minute.periods = static_cast<double>(time_ms - minute.start_ms) / kPeriodMs;
+  minute.throttled += increase;
+}
 
 ThrottledMinutes::Minute& ThrottledMinutes::At(int64_t time_ms) {
   // What is told on the very end of a minute is about that minute.

@@ -18,7 +18,10 @@ class ThrottledMinutes {
   /// Increases of the two counters, told at `time_ms`. One of a minute before those that are kept
   /// is nothing.
   void AddPeriods(int64_t time_ms, double increase) { At(time_ms).periods += increase; }
-  void AddThrottled(int64_t time_ms, double increase) { At(time_ms).throttled += increase; }
+  /// Where nothing was told before, as of a container that is throttled for the first time, the
+  /// minute has had as many periods until then as fit in: nobody counted them. So its share is
+  /// too small rather than that of its last seconds alone.
+  void AddThrottled(int64_t time_ms, double increase);
 
   /// Of the periods of the minute that starts here, those that were throttled; 0 where nothing is
   /// known, 1 at most.

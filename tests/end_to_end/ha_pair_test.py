@@ -32,13 +32,24 @@ CLUSTER = "demo"
 # part of a minute that a counter's increase is given to, may fall into the next bucket.
 BUCKETS = 1
 FIRST_BUCKET = {"cpu": 0.01, "memory": 1e7}
+# On a busy machine scrapes come late, and some not at all, so that a few requests are further apart, by a few buckets.
+MOST_BEYOND_RATIO = 0.05
+FAR_BUCKETS = 4  # 1.05^4: a fifth and a little. Half or double of everything would be 14
 # What peaks while nobody leads is not seen: the simulated cluster kills a container now and then, which may fall there.
 MOST_UNSEEN = 2
+# A pod may come or go while nobody leads, and what is not seen for half a minute is no minute of CPU.
+MOST_WINDOWS_APART_RATIO = 0.02
 # The runs of batch workloads last less than the time for which only one of the two Tidemarks is fed: such a workload
 # may be known to that one alone until its next run.
 BRIEF_TYPES = {"cronjob", "job"}
 # Where the servers differ at all it is by chance, so that most of some hundred containers agree exactly.
 LEAST_EQUAL_RATIO = 0.8
+# A minute of CPU counts if half of it was seen. One Tidemark is fed some seconds before the other. If that one had such
+# a first minute and the other not, it would know three minutes where the other knows two, and that in which the cluster
+# began is no ordinary one. So both begin in the second half of one minute.
+BEGIN_SECOND = 33
+LAST_BEGIN_SECOND = 42
+MOST_BEGINNINGS = 4
 
 
 def bucket_edge(resource, value):
@@ -70,6 +81,17 @@ class Page:
     def ignored(self, reason):
         return self.total("tidemark_remote_write_samples_ignored_total", reason=reason)
 
+    def windows(self):
+        return self.total("tidemark_engine_usage_windows_total")
+
+    def heard_until(self):
+        """The time of the newest sample of CPU usage."""
+        return self.total("tidemark_engine_source_last_sample_timestamp_seconds",
+                          metric="container_cpu_usage_seconds_total")
+
+    def ticks(self):
+        return self.total("tidemark_engine_ticks_total")
+
     def leader(self):
         rows = self.family("tidemark_remote_write_ha_leader_info")
         return rows[0][0]["replica"] if rows else None
@@ -87,17 +109,16 @@ class HaPair(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.children = []
+        cls.beginnings = 0
         cls.addClassCleanup(cls.folder.cleanup)
         cls.addClassCleanup(cls.stop_all)
         cls.cluster = f"127.0.0.1:{free_port()}"
         cls.start("cluster", [TIDETOOL, "demo-cluster", "--web.listen-address=" + cls.cluster, "--speed=1"])
         wait_for("the simulated cluster", lambda: cls.answers("http://" + cls.cluster + "/"), 30)
-        cls.pair = cls.start_tidemark("pair")
-        cls.alone = cls.start_tidemark("alone")
 
     @classmethod
     def path(cls, name):
-        return pathlib.Path(cls.folder.name, name)
+        return pathlib.Path(cls.folder.name, f"{cls.beginnings}-{name}")
 
     @classmethod
     def start(cls, name, command):
@@ -134,7 +155,8 @@ class HaPair(unittest.TestCase):
                 {"job_name": job, "honor_labels": True, "metrics_path": "/metrics/" + job,
                  "static_configs": [{"targets": [cls.cluster]}]} for job in ("cadvisor", "kube-state-metrics")],
             "remote_write": [{"url": receiver + "/api/v1/write", "name": f"to{i}",
-                              "queue_config": {"batch_send_deadline": "1s"}}
+                              # One queue: when a sample has come, so have all that were scraped before it.
+                              "queue_config": {"batch_send_deadline": "1s", "min_shards": 1, "max_shards": 1}}
                              for i, receiver in enumerate(receivers)]}))
         return cls.start("prometheus-" + replica, [
             "prometheus", f"--config.file={config}", "--log.level=warn", f"--storage.tsdb.path={cls.path(replica)}",
@@ -142,27 +164,63 @@ class HaPair(unittest.TestCase):
 
     @classmethod
     def stop_all(cls):
-        for child in reversed(cls.children):
+        cls.stop(cls.children)
+
+    @staticmethod
+    def stop(children):
+        for child in reversed(children):
             if child.poll() is None:
                 child.terminate()
-        for child in cls.children:
+        for child in children:
             try:
                 child.wait(20)
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
 
-    def wait_minutes(self, count):
-        """Until that many further minutes have ended, and the first samples of the next have come."""
-        end = (time.time() // 60 + count) * 60 + 3 * SCRAPE_SECONDS
-        wait_for("the clock", lambda: time.time() >= end, 60 * count + 30)
+    @classmethod
+    def begin(cls):
+        """Starts both Tidemarks and both servers: a, which leads, and b. Gives a once b feeds the reference; None, and
+        all are stopped, when that was in another minute than the start of a."""
+        cls.beginnings += 1
+        already = len(cls.children)
+        cls.pair = cls.start_tidemark("pair")
+        cls.alone = cls.start_tidemark("alone")
+        wait_for("the second half of a minute", lambda: BEGIN_SECOND <= time.time() % 60 <= LAST_BEGIN_SECOND, 90)
+        minute = time.time() // 60
+        first = cls.start_prometheus("a", [cls.pair])
+        wait_for("a leads", lambda: Page(cls.pair).leader() == "a", 60)
+        cls.start_prometheus("b", [cls.pair, cls.alone])
+        wait_for("b feeds the reference", lambda: Page(cls.alone).accepted() > 0, 60)
+        if time.time() // 60 == minute:
+            return first
+        cls.stop(cls.children[already:])
+        return None
+
+    def pages_of_the_same_minutes(self, minutes):
+        """Of both Tidemarks, when that many further minutes have ended, and both know these and nothing of the next."""
+        wait_minutes = minutes
+        for _ in range(5):
+            end = (time.time() // 60 + wait_minutes) * 60
+            wait_for("the clock", lambda: time.time() >= end, 60 * wait_minutes + 30)
+            for address in (self.pair, self.alone):
+                # The scrape that closes the minute of each container, of each of the two jobs.
+                wait_for("the end of the minute", lambda: Page(address).heard_until() >= end + 2 * SCRAPE_SECONDS, 60)
+            ticks = [Page(address).ticks() for address in (self.pair, self.alone)]
+            for address, seen in zip((self.pair, self.alone), ticks):
+                wait_for("two ticks", lambda: Page(address).ticks() > seen + 1, 30)
+            pages = Page(self.pair), Page(self.alone)
+            if all(page.heard_until() < end + 60 for page in pages):
+                return pages
+            wait_minutes = 1
+        raise AssertionError("in none of five minutes both could be asked within it")
 
     def test_the_pair_gives_what_one_server_gives(self):
-        first = self.start_prometheus("a", [self.pair])
-        wait_for("a leads", lambda: Page(self.pair).leader() == "a", 30)
-        self.start_prometheus("b", [self.pair, self.alone])
+        first = None
+        while first is None:
+            self.assertLess(self.beginnings, MOST_BEGINNINGS, "two servers cannot be started within half a minute")
+            first = self.begin()
         wait_for("b is heard of and shed", lambda: Page(self.pair).samples_of("b", "shed") > 0, 30)
-        wait_for("b feeds the reference", lambda: Page(self.alone).accepted() > 0, 30)
         before = Page(self.pair), Page(self.alone)
         began = time.monotonic()
 
@@ -179,8 +237,7 @@ class HaPair(unittest.TestCase):
         first = self.start_prometheus("a", [self.pair])
         shed_of_first = Page(self.pair).samples_of("a", "shed")
         wait_for("a is back and shed", lambda: Page(self.pair).samples_of("a", "shed") > shed_of_first, 30)
-        self.wait_minutes(2)
-        pair, alone = Page(self.pair), Page(self.alone)
+        pair, alone = self.pages_of_the_same_minutes(2)
         seconds = time.monotonic() - began
 
         # Who leads, who is shed, and that the log tells.
@@ -213,13 +270,14 @@ class HaPair(unittest.TestCase):
         for page in (pair, alone):
             self.assertEqual(page.total("tidemark_engine_usage_resets_total"), 0)
 
-        def pages():  # a workload may be known to one a tick before the other
-            one, other = Page(self.pair).requests(), Page(self.alone).requests()
-            known_to_one = [dict(identity) for identity in one.keys() ^ other.keys()]
-            if any(labels["workload_type"] not in BRIEF_TYPES for labels in known_to_one):
-                return None
-            return one, other
-        self.compare(*wait_for("the same workloads in both", pages, 30))
+        # The same minutes, each once.
+        print(f"{pair.windows():.0f} minutes of usage of the pair and {alone.windows():.0f} of one server")
+        self.assertGreater(alone.windows(), 100)
+        self.assertLessEqual(abs(pair.windows() - alone.windows()), MOST_WINDOWS_APART_RATIO * alone.windows())
+
+        known_to_one = [dict(identity) for identity in pair.requests().keys() ^ alone.requests().keys()]
+        self.assertEqual([labels for labels in known_to_one if labels["workload_type"] not in BRIEF_TYPES], [])
+        self.compare(pair.requests(), alone.requests())
 
     def compare(self, pair, alone):
         distances = {}
@@ -232,7 +290,9 @@ class HaPair(unittest.TestCase):
         print(f"{len(distances)} requests, {equal} equal, the worst {distances[worst]} buckets apart")
         beyond = {identity: (pair[identity], alone[identity])
                   for identity, distance in distances.items() if distance > BUCKETS}
-        self.assertLessEqual(len(beyond), MOST_UNSEEN, beyond)
+        self.assertLessEqual(len(beyond), max(MOST_UNSEEN, MOST_BEYOND_RATIO * len(distances)), beyond)
+        far = {identity: both for identity, both in beyond.items() if distances[identity] > FAR_BUCKETS}
+        self.assertLessEqual(len(far), MOST_UNSEEN, far)
         self.assertGreaterEqual(equal, LEAST_EQUAL_RATIO * len(distances))
 
 

@@ -62,12 +62,14 @@ def _differences_of_entry(ours, theirs):
     for name in sorted((ours.keys() | theirs.keys()) - WEIGHTS):
         if ours.get(name) != theirs.get(name):
             yield f"{name} {ours.get(name)} and {theirs.get(name)}"
-    if "buckets" not in ours or "buckets" not in theirs:
+    if "total_weight" not in ours or "total_weight" not in theirs:
         return
     # Weights are relative to a moment, which may be another one.
     scale = 2.0 ** ((theirs["reference_ms"] - ours["reference_ms"]) / HALF_LIFE_MS)
     if not _close(ours["total_weight"], theirs["total_weight"] * scale, ours["total_weight"]):
         yield f"total_weight {ours['total_weight']} and {theirs['total_weight'] * scale}"
+    if "buckets" not in ours or "buckets" not in theirs:
+        return
     first, second = dict(map(tuple, ours["buckets"])), dict(map(tuple, theirs["buckets"]))
     for bucket in sorted(first.keys() | second.keys()):
         weights = first.get(bucket, 0.0), second.get(bucket, 0.0) * scale

@@ -1,6 +1,7 @@
 // What is told of a container beside its usage comes with the minutes that it is about.
 #include "workloads/container_signs.h"
 
+#include <algorithm>
 #include <string>
 
 #include "tests/catch.h"
@@ -49,6 +50,31 @@ TEST_CASE("minutes say how often the container was throttled", "[workloads][sign
   }
   for (const auto& context : ContextsOf(world, Resource::kMemory)) {
     CHECK(context.throttled_ratio == 0);
+  }
+}
+
+TEST_CASE("a first throttled period near the end of a minute does not make it a throttled one",
+          "[workloads][signs]") {
+  // Scraped once a second, as often as it can be; the order of the two series is nobody's business.
+  for (const bool periods_first : {false, true}) {
+    RecordedNamespace world;
+    for (int i = 0; i <= 150; ++i) {
+      const int64_t at = kBegin + i * 1000;
+      const auto periods = [&] {
+        world.Put(OfContainer("container_cpu_cfs_periods_total", "web-1"), at, i * 10.0);
+      };
+      if (periods_first) periods();
+      // In half of the periods from the 56th second of the second minute on.
+      world.Put(OfContainer("container_cpu_cfs_throttled_periods_total", "web-1"), at,
+                std::max(0, i - 115) * 5.0);
+      if (!periods_first) periods();
+      world.Put(OfContainer("container_cpu_usage_seconds_total", "web-1"), at, 0.5 * i);
+      world.End();
+    }
+    const auto contexts = ContextsOf(world, Resource::kCpu);
+    REQUIRE(contexts.size() == 2);
+    CHECK(contexts[0].throttled_ratio == 0);
+    CHECK(contexts[1].throttled_ratio == Approx(25.0 / 600).epsilon(0.02));
   }
 }
 
