@@ -77,8 +77,8 @@ size_t ErrorSketch::BucketOf(float quotient) {
   if (!(amount >= 0x1p-4F)) return kSide;
   const uint32_t bits = std::bit_cast<uint32_t>(amount);
   const int exponent = static_cast<int>(bits >> 23) - 127;
-  const int k =
-      std::min(kSide - 1, (exponent - kLowestExponent) * kPerDoubling + static_cast<int>((bits >> 21) & 3));
+  const int k = std::min(
+      kSide - 1, (exponent - kLowestExponent) * kPerDoubling + static_cast<int>((bits >> 21) & 3));
   return static_cast<size_t>(quotient < 0 ? kSide - 1 - k : kSide + 1 + k);
 }
 
@@ -108,8 +108,7 @@ double ErrorSketch::Quantile(double p) const {
     if (static_cast<double>(below + counts_[bucket]) >= target) break;
     below += counts_[bucket];
   }
-  const double within =
-      std::clamp((target - static_cast<double>(below)) / counts_[last], 0.0, 1.0);
+  const double within = std::clamp((target - static_cast<double>(below)) / counts_[last], 0.0, 1.0);
   const double quantile = StartOf(last) + within * (EndOf(last) - StartOf(last));
   // What nothing ever reached is no quantile.
   return std::clamp(quantile, -double{least_}, double{largest_});
@@ -120,8 +119,7 @@ double ErrorSketch::TailQuantile(double p) const {
   constexpr size_t kMostExcesses = 40;
   const double largest = double{largest_};
   const double threshold = Quantile(kTailFrom);
-  const auto excesses =
-      static_cast<size_t>(std::min<double>(kMostExcesses, Errors() * kTailShare));
+  const auto excesses = static_cast<size_t>(std::min<double>(kMostExcesses, Errors() * kTailShare));
   // The histogram's upper end, as so many values at even steps of probability.
   std::vector<double> ascending;
   ascending.reserve(excesses);
@@ -130,9 +128,9 @@ double ErrorSketch::TailQuantile(double p) const {
     const double excess = Quantile(kTailFrom + kTailShare * share) - threshold;
     if (excess > 0) ascending.push_back(excess);
   }
-  const auto observations = static_cast<uint64_t>(static_cast<double>(ascending.size()) / kTailShare);
-  const estimators::TailFit tail =
-      estimators::FitTail(threshold, ascending, observations, largest);
+  const auto observations =
+      static_cast<uint64_t>(static_cast<double>(ascending.size()) / kTailShare);
+  const estimators::TailFit tail = estimators::FitTail(threshold, ascending, observations, largest);
   if (!tail.IsFitted()) return Quantile(p);
   return std::clamp(tail.Level(1 - p), threshold, std::max(threshold, 3 * largest));
 }

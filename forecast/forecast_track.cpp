@@ -93,7 +93,7 @@ void ForecastTrack::State::DropAllPending() {
 }
 
 void ForecastTrack::State::Add(int64_t minute, double demand, ScoreObserver* observer) {
-  constexpr int64_t kMostMinute = int64_t{1} << 38;  // beyond every time there is
+  constexpr int64_t kMostMinute = 1'000'000'000;  // the year 3871
   if (minute <= newest_ || minute > kMostMinute || !std::isfinite(demand) || demand < 0) return;
   if (plan_.steps == DemandSteps::kNone) return;
   if (plan_.steps == DemandSteps::kFiveMinutes) return AddToFiveMinutes(minute, demand);
@@ -142,8 +142,8 @@ void ForecastTrack::State::PassTime(int64_t minute) {
   for (int64_t skipped = std::max(before, hour - hours) + 1; skipped <= hour; ++skipped) {
     known_[static_cast<size_t>(skipped % hours)] = 0;
   }
-  const int64_t halvings = std::min<int64_t>(16, minute / ErrorSketch::kHalvingMinutes -
-                                                     newest_ / ErrorSketch::kHalvingMinutes);
+  const int64_t halvings = std::min<int64_t>(
+      16, minute / ErrorSketch::kHalvingMinutes - newest_ / ErrorSketch::kHalvingMinutes);
   for (Lane& lane : lanes_) {
     lane.intervals.Advance(hour, before);
     for (LossRecord& losses : lane.losses) losses.Advance(hour, before);
@@ -210,9 +210,9 @@ std::vector<Contender> ForecastTrack::State::Contenders(const Lane& lane) const 
     contender.model = plan_.models[i];
     const LossSums day = lane.losses[i].Day(hour, lane.losses[0]);
     contender.usable =
-        i == 0 || (CanForecast(i) && day.scored >= (IsNetwork(contender.model)
-                                                        ? kNetworkTrialMinutes
-                                                        : kTrialMinutes));
+        i == 0 ||
+        (CanForecast(i) &&
+         day.scored >= (IsNetwork(contender.model) ? kNetworkTrialMinutes : kTrialMinutes));
     contender.cost = CostOf(day);
     contender.recent = CostOf(lane.losses[i].Hours(hour, kRecentHours, lane.losses[0]));
   }
@@ -279,10 +279,10 @@ ForecastTrack::State::Made ForecastTrack::State::Make(const Lane& lane,
   if (std::isnan(made.demand) || used.scale < 0 || !sketch.IsEnough()) return made;
   const double miss = plan_.miss();
   const double demand = double{used.demand};
-  const double lower = demand + double{used.scale} *
-                                    sketch.Quantile(lane.intervals.LowerProbability(miss));
-  const double upper = demand + double{used.scale} *
-                                    sketch.Quantile(lane.intervals.UpperProbability(miss));
+  const double lower =
+      demand + double{used.scale} * sketch.Quantile(lane.intervals.LowerProbability(miss));
+  const double upper =
+      demand + double{used.scale} * sketch.Quantile(lane.intervals.UpperProbability(miss));
   made.lower = static_cast<float>(std::clamp(lower, 0.0, demand));
   made.upper = static_cast<float>(std::max(upper, demand));
   return made;
@@ -303,8 +303,8 @@ std::optional<double> ForecastTrack::State::Quantile(int64_t now_minute, size_t 
   const double miss = plan_.miss();
   const double aimed = (1 - lane.intervals.UpperProbability(miss)) / miss;
   const double wanted = 1 - std::min((1 - p) * aimed, 0.5);
-  const double quotient = wanted >= ErrorSketch::kTailFrom ? sketch.TailQuantile(wanted)
-                                                           : sketch.Quantile(wanted);
+  const double quotient =
+      wanted >= ErrorSketch::kTailFrom ? sketch.TailQuantile(wanted) : sketch.Quantile(wanted);
   return std::max(0.0, double{made.demand} + scale * quotient);
 }
 
@@ -337,7 +337,7 @@ ForecastTrack& ForecastTrack::operator=(ForecastTrack&&) noexcept = default;
 void ForecastTrack::Adapt(const ForecastRule& rule, const ForecastSettings& settings) {
   TrackPlan plan(rule, settings);
   if (plan == state_->plan()) return;
-  auto adapted = std::make_unique<State>(std::move(plan), state_->make());
+  auto adapted = std::make_unique<State>(std::move(plan), state_->model_maker());
   adapted->TakeOver(*state_);
   state_ = std::move(adapted);
 }
@@ -359,6 +359,7 @@ const DemandHistory& ForecastTrack::history() const { return state_->history(); 
 DemandSteps ForecastTrack::steps() const { return state_->plan().steps; }
 Resource ForecastTrack::resource() const { return state_->plan().resource; }
 Horizons ForecastTrack::horizons() const { return state_->plan().horizons; }
+const std::vector<ForecastModel>& ForecastTrack::models() const { return state_->plan().models; }
 
 WorkloadForecast ForecastTrack::Now(int64_t now_minute) const { return state_->Now(now_minute); }
 

@@ -102,6 +102,8 @@ class ForecastTrack {
   Resource resource() const;
   /// What models are made for.
   Horizons horizons() const;
+  /// All candidates, ascending.
+  const std::vector<ForecastModel>& models() const;
   /// Everything but `request`, which is not known here. `now_minute`: how far the workload's time
   /// has come; forecasts are held for five minutes without a minute of demand and then withdrawn.
   WorkloadForecast Now(int64_t now_minute) const;

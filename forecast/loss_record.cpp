@@ -46,9 +46,7 @@ float RestoreFloat(ByteReader& in) {
 
 std::optional<double> LossSums::ErrorRatio() const { return Ratio(error, last_value_error); }
 
-std::optional<double> LossSums::PinballRatio() const {
-  return Ratio(pinball, last_value_pinball);
-}
+std::optional<double> LossSums::PinballRatio() const { return Ratio(pinball, last_value_pinball); }
 
 LossRecord LossRecord::AsUnscored() const {
   LossRecord unscored = *this;

@@ -17,8 +17,7 @@ size_t BestPlain(std::span<const Contender> contenders) {
   size_t best = 0;
   for (size_t i = 1; i < contenders.size(); ++i) {
     const Contender& contender = contenders[i];
-    if (contender.usable && !IsNetwork(contender.model) &&
-        contender.cost < contenders[best].cost) {
+    if (contender.usable && !IsNetwork(contender.model) && contender.cost < contenders[best].cost) {
       best = i;
     }
   }
@@ -35,8 +34,7 @@ double CostOf(const LossSums& sums) {
 
 bool IsWorthIt(std::span<const Contender> contenders, size_t place, double margin) {
   const Contender& network = contenders[place];
-  return network.usable &&
-         network.cost <= (1 - margin) * contenders[BestPlain(contenders)].cost;
+  return network.usable && network.cost <= (1 - margin) * contenders[BestPlain(contenders)].cost;
 }
 
 size_t Choose(std::span<const Contender> contenders, size_t in_use, double margin) {

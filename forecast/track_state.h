@@ -63,7 +63,7 @@ class ForecastTrack::State {
 
   const TrackPlan& plan() const { return plan_; }
   const DemandHistory& history() const { return history_; }
-  MakeModel make() const { return make_; }
+  MakeModel model_maker() const { return make_; }
 
  private:
   static constexpr float kNothing = std::numeric_limits<float>::quiet_NaN();
@@ -130,6 +130,10 @@ class ForecastTrack::State {
   void RestoreCandidates(ByteReader& in);
   void SaveLane(const Lane& lane, ByteWriter& out) const;
   void RestoreLane(Lane& lane, ByteReader& in) const;
+  void TakeOver(Lane& lane, Lane& old, const TrackPlan& plan) const;
+  void MergeLearnt(State& earlier);
+  /// Counts known minutes and level anew, from the history.
+  void Recount();
 
   TrackPlan plan_;
   MakeModel make_;
@@ -137,9 +141,9 @@ class ForecastTrack::State {
   estimators::HighWaterTrack high_water_;
   std::vector<Candidate> candidates_;
   std::vector<Lane> lanes_;
-  int64_t newest_ = -1;                // minute
-  std::array<uint8_t, 24> known_{};    // minutes of the last hours with demand
-  float level_ = 0;                    // running mean of the demand, over a day
+  int64_t newest_ = -1;              // minute
+  std::array<uint8_t, 24> known_{};  // minutes of the last hours with demand
+  float level_ = 0;                  // running mean of the demand, over a day
   // Of the present step of five minutes, where only these are kept.
   double step_sum_ = 0;
   int32_t step_count_ = 0;
