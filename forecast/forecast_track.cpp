@@ -8,7 +8,6 @@
 namespace tidemark::forecast {
 namespace {
 
-constexpr int64_t kChooseMinutes = 10;
 // A forecast of more than this many times what was ever seen is an error of the model's.
 constexpr double kMostOverLargest = 2;
 
@@ -107,9 +106,10 @@ void ForecastTrack::State::Add(int64_t minute, double demand, ScoreObserver* obs
   if (newest_ < 0) level_ = static_cast<float>(kept);
   level_ += (static_cast<float>(kept) - level_) / 1440;
   for (size_t i = 0; i < lanes_.size(); ++i) Score(i, minute, kept, observer);
-  const bool choose = minute / kChooseMinutes != newest_ / kChooseMinutes;
+  const bool new_hour = HourOf(minute) != HourOf(newest_);
   newest_ = minute;
-  if (choose) ChooseModels();
+  ChooseModels();
+  if (new_hour) ParkNetworks();
   Forecast(minute);
 }
 
@@ -202,21 +202,14 @@ bool ForecastTrack::State::CanForecast(size_t candidate) const {
   return !forecaster.NeedsFit() || forecaster.IsFitted();
 }
 
-std::vector<Contender> ForecastTrack::State::Contenders(const Lane& lane) const {
-  std::vector<Contender> contenders(Candidates());
+std::span<const Contender> ForecastTrack::State::Contenders(const Lane& lane,
+                                                            ContenderSpace& space) const {
   const int64_t hour = HourOf(newest_);
   for (size_t i = 0; i < Candidates(); ++i) {
-    Contender& contender = contenders[i];
-    contender.model = plan_.models[i];
     const LossSums day = lane.losses[i].Day(hour, lane.losses[0]);
-    contender.usable =
-        i == 0 ||
-        (CanForecast(i) &&
-         day.scored >= (IsNetwork(contender.model) ? kNetworkTrialMinutes : kTrialMinutes));
-    contender.cost = CostOf(day);
-    contender.recent = CostOf(lane.losses[i].Hours(hour, kRecentHours, lane.losses[0]));
+    space[i] = ContenderOf(plan_.models[i], CanForecast(i), day);
   }
-  return contenders;
+  return std::span<const Contender>(space).first(Candidates());
 }
 
 void ForecastTrack::State::ChooseModels() {
@@ -225,10 +218,10 @@ void ForecastTrack::State::ChooseModels() {
     for (Lane& lane : lanes_) lane.in_use = static_cast<uint8_t>(*always);
     return;
   }
+  ContenderSpace space;
   for (Lane& lane : lanes_) {
-    lane.in_use = static_cast<uint8_t>(Choose(Contenders(lane), lane.in_use, plan_.margin));
+    lane.in_use = static_cast<uint8_t>(Choose(Contenders(lane, space), lane.in_use, plan_.margin));
   }
-  ParkNetworks();
 }
 
 void ForecastTrack::State::ParkNetworks() {
@@ -239,10 +232,9 @@ void ForecastTrack::State::ParkNetworks() {
         newest_ - candidate.activated < kTrialOfNetworks) {
       continue;
     }
-    const bool worth_it = std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
-      return lane.in_use == i || IsWorthIt(Contenders(lane), i, plan_.margin);
-    });
-    if (worth_it) continue;
+    const bool in_use = std::any_of(lanes_.begin(), lanes_.end(),
+                                    [i](const Lane& lane) { return lane.in_use == i; });
+    if (in_use || plan_.always == plan_.models[i]) continue;
     candidate.forecaster = make_(plan_.models[i], plan_.horizons);
     candidate.parked = true;
   }

@@ -48,7 +48,7 @@ bool ForecastTrack::State::IsFlat() const {
   if (lanes_.empty() || newest_ < 0) return false;
   const LossRecord& last_value = lanes_.front().losses[0];
   const LossSums day = last_value.Day(HourOf(newest_), last_value);
-  return day.scored >= kTrialMinutes && day.error <= kNoMove * double{level_} * day.scored;
+  return day.scored >= kYoungMinutes && day.error <= kNoMove * double{level_} * day.scored;
 }
 
 std::vector<DueFit> ForecastTrack::State::Due(int64_t minute) const {

@@ -50,7 +50,7 @@ std::string ForecastTrack::State::Why(int64_t now_minute) const {
   const int64_t span = history_.Span();
   if (IsFlat()) {
     add("the demand does not move: last value");
-  } else if (span < 2 * int64_t{kTrialMinutes}) {
+  } else if (span < kYoungMinutes) {
     add("the demand is known for " + SpanText(span) + " only: last value");
   } else if (int64_t{KnownOfDay()} * 2 < std::min<int64_t>(span, 1440)) {
     add("of the last day only " + SpanText(int64_t{KnownOfDay()}) + " are known: last value");

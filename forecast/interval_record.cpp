@@ -7,17 +7,18 @@
 namespace tidemark::forecast {
 namespace {
 
-constexpr double kStep = 0.01;
-constexpr double kLeastMiss = 0.001;
+constexpr double kStep = 0.003;
+constexpr double kLeastMiss = 0.005;
 constexpr double kMostMiss = 0.45;
+constexpr double kMostShift = 0.5;
 constexpr uint8_t kMostAnHour = 60;
 
 size_t SlotOf(int64_t hour) { return static_cast<size_t>(hour % IntervalRecord::kHours); }
 
 float Moved(float shift, double miss, bool missed) {
   const double moved = double{shift} + kStep * (miss - (missed ? 1 : 0));
-  // Where the aim is bounded there is nothing to gain by going on.
-  return static_cast<float>(std::clamp(moved, kLeastMiss - miss, kMostMiss - miss));
+  // What was missed while the aim was at its bound is made up for later, within reason.
+  return static_cast<float>(std::clamp(moved, -kMostShift, kMostShift));
 }
 
 }  // namespace

@@ -101,12 +101,8 @@ LossRecord::Loss LossRecord::InDay(int64_t day, int64_t present) const {
 }
 
 LossSums LossRecord::Day(int64_t hour, const LossRecord& last_value) const {
-  return Hours(hour, kHours, last_value);
-}
-
-LossSums LossRecord::Hours(int64_t hour, int64_t hours, const LossRecord& last_value) const {
   LossSums sums;
-  for (int64_t of = std::max<int64_t>(0, hour - hours + 1); of <= hour; ++of) {
+  for (int64_t of = std::max<int64_t>(0, hour - kHours + 1); of <= hour; ++of) {
     const Loss own = InHour(of, hour);
     if (own.scored == 0) continue;
     const Loss unit = last_value.InHour(of, hour);

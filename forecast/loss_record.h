@@ -7,7 +7,7 @@
 // that is what would have been used in its place. So the records of two models that both said
 // something within an hour are of the same minutes, and are compared hour by hour.
 //
-// A value type, not thread-safe. 176 bytes.
+// A value type, not thread-safe. 180 bytes.
 
 #include <array>
 #include <cstdint>
@@ -32,7 +32,8 @@ struct LossSums {
 
 class LossRecord {
  public:
-  static constexpr int64_t kHours = 24;
+  /// A whole day besides the present hour, so that no hour of the day is missing.
+  static constexpr int64_t kHours = 25;
   static constexpr int64_t kDays = 7;
 
   /// The same losses of a model that has not said anything yet: for one that becomes a candidate,
@@ -43,10 +44,8 @@ class LossRecord {
   /// Of a minute of the present hour. `own`: the model said something.
   void Note(int64_t hour, float error, float pinball, bool own);
 
-  /// Over the hours of the last day, the present one with them, in which the model said something.
+  /// Over the present hour and the 24 before it, as far as the model said something in them.
   LossSums Day(int64_t hour, const LossRecord& last_value) const;
-  /// The same over the last `hours`, at most kHours.
-  LossSums Hours(int64_t hour, int64_t hours, const LossRecord& last_value) const;
   LossSums Week(int64_t hour, const LossRecord& last_value) const;
 
   void Save(ByteWriter& out) const;

@@ -26,10 +26,18 @@ size_t BestPlain(std::span<const Contender> contenders) {
 
 }  // namespace
 
-double CostOf(const LossSums& sums) {
-  return (Shrunk(sums.error, sums.last_value_error, sums.scored) +
-          Shrunk(sums.pinball, sums.last_value_pinball, sums.scored)) /
-         2;
+Contender ContenderOf(ForecastModel model, bool can_forecast, const LossSums& day) {
+  Contender contender{.model = model};
+  if (model == ForecastModel::kLastValue) {
+    contender.usable = true;
+    return contender;
+  }
+  contender.error = Shrunk(day.error, day.last_value_error, day.scored);
+  contender.cost =
+      (contender.error + Shrunk(day.pinball, day.last_value_pinball, day.scored)) / 2;
+  contender.usable =
+      can_forecast && day.scored >= TrialMinutes(model) && contender.error <= kMostError;
+  return contender;
 }
 
 bool IsWorthIt(std::span<const Contender> contenders, size_t place, double margin) {
@@ -50,13 +58,8 @@ size_t Choose(std::span<const Contender> contenders, size_t in_use, double margi
       best = i;
     }
   }
-  if (best == in_use) return in_use;
-  const Contender& other = contenders[best];
-  const Contender& present = contenders[in_use];
-  const bool failed = present.cost > (1 + kHysteresis) * contenders[0].cost;
-  if (failed) return best;
-  const bool better = other.cost < (1 - kHysteresis) * present.cost;
-  return better && other.recent <= present.recent ? best : in_use;
+  if (in_use == 0) return contenders[best].cost < (1 - kHysteresis) ? best : 0;
+  return contenders[best].cost < (1 - kHysteresis) * contenders[in_use].cost ? best : in_use;
 }
 
 }  // namespace tidemark::forecast

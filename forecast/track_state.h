@@ -113,7 +113,8 @@ class ForecastTrack::State {
   void AddToFiveMinutes(int64_t minute, double demand);
   void PassTime(int64_t minute);
   void Score(size_t place, int64_t minute, double demand, ScoreObserver* observer);
-  std::vector<Contender> Contenders(const Lane& lane) const;
+  using ContenderSpace = std::array<Contender, kForecastModelCount>;
+  std::span<const Contender> Contenders(const Lane& lane, ContenderSpace& space) const;
   void ChooseModels();
   void ParkNetworks();
   void Forecast(int64_t minute);
@@ -122,6 +123,8 @@ class ForecastTrack::State {
   bool CanForecast(size_t candidate) const;
   int64_t HourOf(int64_t minute) const { return minute / 60; }
   uint32_t KnownOfDay() const;
+  /// A demand that is known for less says nothing about itself.
+  static constexpr int64_t kYoungMinutes = 180;
   bool IsFlat() const;
   std::string Why(int64_t now_minute) const;
   std::string WhyNot(ForecastModel model) const;
