@@ -1,0 +1,24 @@
+#include "forecast/day_rise.h"
+#include "forecast/forecaster.h"
+#include "forecast/last_value.h"
+#include "forecast/ridge.h"
+
+namespace tidemark::forecast {
+
+std::unique_ptr<Forecaster> MakeForecaster(ForecastModel model, const Horizons& horizons) {
+  switch (model) {
+    case ForecastModel::kDayRise: return MakeDayRise(horizons);
+    case ForecastModel::kRidge30:
+    case ForecastModel::kRidge60: return MakeRidge(model, horizons);
+    case ForecastModel::kLastValue:
+    case ForecastModel::kSeasonalDay:
+    case ForecastModel::kSeasonalWeek:
+    case ForecastModel::kHoltWinters:
+    case ForecastModel::kArima:
+    case ForecastModel::kLstm:
+    case ForecastModel::kBiLstm: break;
+  }
+  return MakeLastValue(horizons);
+}
+
+}  // namespace tidemark::forecast
