@@ -98,6 +98,17 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   }
   void RemoveInstance(uint32_t instance) override { history_.RemoveInstance(instance); }
   bool SumsByPod(uint32_t container) const override { return history_.SumsByPod(container); }
+  std::optional<workloads::DemandWish> DemandOf(const WorkloadId& workload) const override {
+    return history_.DemandOf(workload);
+  }
+  void AddDemand(uint32_t container, Resource resource,
+                 const workloads::DemandMinute& minute) override {
+    Kept& kept = KeptOf(container);
+    const int64_t end_ms = minute.start_ms + workloads::kMinuteMs;
+    if (end_ms > EndOf(kept, resource)) return;
+    Extend(kept.minutes.At(resource), {minute.start_ms, end_ms, 1});
+    history_.AddDemand(container, resource, minute);
+  }
   void SetLabelSet(uint32_t instance, uint64_t labels) override {
     history_.SetLabelSet(instance, labels);
   }
@@ -245,8 +256,8 @@ std::shared_ptr<const PastRecord> PastBuilder::Record(std::string_view cursor) {
     one.cluster = resident.name.cluster;
     one.name = resident.name.name_space;
     std::vector<std::string>& bytes = histories.emplace_back();
-    resident.state->ForEachContainer([&](const workloads::Workload& workload, std::string_view name,
-                                         const workloads::WorkloadContainer& container) {
+    const auto add = [&](const workloads::Workload& workload, std::string_view name,
+                         const workloads::WorkloadContainer& container) {
       workloads::PastContainer past;
       past.minutes = history_->MinutesOf(container.index);
       bool any = false;
@@ -259,7 +270,9 @@ std::shared_ptr<const PastRecord> PastBuilder::Record(std::string_view cursor) {
       ByteWriter writer(bytes.emplace_back());
       history_->SaveContainer(container.index, writer);
       one.containers.push_back(std::move(past));
-    });
+    };
+    resident.state->ForEachContainer(add);
+    resident.state->ForEachDemand(add);
     for (size_t i = 0; i < bytes.size(); ++i) one.containers[i].history = bytes[i];
   }
   std::string record;
