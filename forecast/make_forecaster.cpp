@@ -2,6 +2,7 @@
 #include "forecast/forecaster.h"
 #include "forecast/last_value.h"
 #include "forecast/ridge.h"
+#include "forecast/seasonal_naive.h"
 
 namespace tidemark::forecast {
 
@@ -10,9 +11,9 @@ std::unique_ptr<Forecaster> MakeForecaster(ForecastModel model, const Horizons& 
     case ForecastModel::kDayRise: return MakeDayRise(horizons);
     case ForecastModel::kRidge30:
     case ForecastModel::kRidge60: return MakeRidge(model, horizons);
-    case ForecastModel::kLastValue:
     case ForecastModel::kSeasonalDay:
-    case ForecastModel::kSeasonalWeek:
+    case ForecastModel::kSeasonalWeek: return MakeSeasonalNaive(model, horizons);
+    case ForecastModel::kLastValue:
     case ForecastModel::kHoltWinters:
     case ForecastModel::kArima:
     case ForecastModel::kLstm:
