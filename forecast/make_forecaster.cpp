@@ -1,3 +1,4 @@
+#include "forecast/arima.h"
 #include "forecast/day_rise.h"
 #include "forecast/forecaster.h"
 #include "forecast/holt_winters.h"
@@ -15,8 +16,8 @@ std::unique_ptr<Forecaster> MakeForecaster(ForecastModel model, const Horizons& 
     case ForecastModel::kSeasonalDay:
     case ForecastModel::kSeasonalWeek: return MakeSeasonalNaive(model, horizons);
     case ForecastModel::kHoltWinters: return MakeHoltWinters(horizons);
+    case ForecastModel::kArima: return MakeArima(horizons);
     case ForecastModel::kLastValue:
-    case ForecastModel::kArima:
     case ForecastModel::kLstm:
     case ForecastModel::kBiLstm: break;
   }
