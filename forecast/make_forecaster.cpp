@@ -1,5 +1,7 @@
+#include "forecast/arima.h"
 #include "forecast/day_rise.h"
 #include "forecast/forecaster.h"
+#include "forecast/holt_winters.h"
 #include "forecast/last_value.h"
 #include "forecast/ridge.h"
 #include "forecast/seasonal_naive.h"
@@ -13,9 +15,9 @@ std::unique_ptr<Forecaster> MakeForecaster(ForecastModel model, const Horizons& 
     case ForecastModel::kRidge60: return MakeRidge(model, horizons);
     case ForecastModel::kSeasonalDay:
     case ForecastModel::kSeasonalWeek: return MakeSeasonalNaive(model, horizons);
+    case ForecastModel::kHoltWinters: return MakeHoltWinters(horizons);
+    case ForecastModel::kArima: return MakeArima(horizons);
     case ForecastModel::kLastValue:
-    case ForecastModel::kHoltWinters:
-    case ForecastModel::kArima:
     case ForecastModel::kLstm:
     case ForecastModel::kBiLstm: break;
   }
