@@ -9,29 +9,25 @@ bool Factorise(std::span<double> matrix, size_t n) {
     double* const row = &matrix[i * n];
     for (size_t j = 0; j <= i; ++j) {
       const double* const other = &matrix[j * n];
-      double sum = row[j];
-      for (size_t k = 0; k < j; ++k) sum -= row[k] * other[k];
-      if (i == j) {
-        if (!(sum > 0) || !std::isfinite(sum)) return false;
-        row[j] = std::sqrt(sum);
-      } else {
-        row[j] = sum / other[j];
+      const double rest = row[j] - Dot(row, other, j);
+      if (i != j) {
+        row[j] = rest / other[j];
+        continue;
       }
+      if (!(rest > 0) || !std::isfinite(rest)) return false;
+      row[j] = std::sqrt(rest);
     }
   }
   return true;
 }
 
-void Solve(std::span<const double> factor, size_t n, std::span<double> values) {
+void SolveFactorised(std::span<const double> factor, size_t n, std::span<double> values) {
   for (size_t i = 0; i < n; ++i) {
-    double sum = values[i];
-    for (size_t k = 0; k < i; ++k) sum -= factor[i * n + k] * values[k];
-    values[i] = sum / factor[i * n + i];
+    values[i] = (values[i] - Dot(&factor[i * n], values.data(), i)) / factor[i * n + i];
   }
   for (size_t i = n; i-- > 0;) {
-    double sum = values[i];
-    for (size_t k = i + 1; k < n; ++k) sum -= factor[k * n + i] * values[k];
-    values[i] = sum / factor[i * n + i];
+    values[i] /= factor[i * n + i];
+    for (size_t k = 0; k < i; ++k) values[k] -= factor[i * n + k] * values[i];
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 // A middle bucket up to 2^-4, four to the doubling from there, the last one from 2^5 on.
 constexpr int kLowestExponent = -4;
-constexpr int kPerDoubling = 4;
+constexpr int kPerDoubling = 2;
 constexpr float kFast = 1.0F / 20;    // of the running means: 20 minutes
 constexpr float kSlow = 1.0F / 1440;  // and a day
 constexpr double kFastShare = 0.5;
@@ -78,7 +78,7 @@ size_t ErrorSketch::BucketOf(float quotient) {
   const uint32_t bits = std::bit_cast<uint32_t>(amount);
   const int exponent = static_cast<int>(bits >> 23) - 127;
   const int k = std::min(
-      kSide - 1, (exponent - kLowestExponent) * kPerDoubling + static_cast<int>((bits >> 21) & 3));
+      kSide - 1, (exponent - kLowestExponent) * kPerDoubling + static_cast<int>((bits >> 22) & 1));
   return static_cast<size_t>(quotient < 0 ? kSide - 1 - k : kSide + 1 + k);
 }
 

@@ -4,13 +4,13 @@
 //
 // Errors of demand are larger in busy hours than in quiet ones, so each is divided by a running
 // scale of absolute errors that was known when the forecast was made; the quotients go into a
-// histogram of 73 buckets, four to each doubling, which halves every 12 hours. A quantile of it
+// histogram of 37 buckets, two to each doubling, which halves every 12 hours. A quantile of it
 // times the scale of now is a quantile of the next error (as in Gibbs and Candes, Adaptive
 // Conformal Inference, 2021, who put a regression's residuals to the same use). Far out, where the
 // histogram has little, a generalised Pareto tail is fitted to what it has
 // (estimators/peaks_over_threshold.h).
 //
-// A value type, not thread-safe. 176 bytes.
+// A value type, not thread-safe. 100 bytes.
 
 #include <array>
 #include <cstdint>
@@ -51,7 +51,7 @@ class ErrorSketch {
   void Restore(ByteReader& in);
 
  private:
-  static constexpr int kSide = 36;  // buckets on each side of the middle one
+  static constexpr int kSide = 18;  // buckets on each side of the middle one
   static constexpr size_t kBuckets = 2 * kSide + 1;
   static constexpr uint16_t kWeight = 16;  // of one error; a halving loses less so
   static constexpr uint8_t kScaleErrors = 10;

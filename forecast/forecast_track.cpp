@@ -228,13 +228,11 @@ void ForecastTrack::State::ParkNetworks() {
   constexpr int64_t kTrialOfNetworks = 1440;
   for (size_t i = 0; i < Candidates(); ++i) {
     Candidate& candidate = candidates_[i];
-    if (!IsNetwork(plan_.models[i]) || !candidate.forecaster->IsFitted() ||
-        newest_ - candidate.activated < kTrialOfNetworks) {
-      continue;
-    }
+    if (!IsNetwork(plan_.models[i]) || !candidate.forecaster->IsFitted()) continue;
     const bool in_use = std::any_of(lanes_.begin(), lanes_.end(),
                                     [i](const Lane& lane) { return lane.in_use == i; });
-    if (in_use || plan_.always == plan_.models[i]) continue;
+    if (in_use) candidate.worth_it = newest_;
+    if (newest_ - candidate.worth_it < kTrialOfNetworks) continue;
     candidate.forecaster = make_(plan_.models[i], plan_.horizons);
     candidate.parked = true;
   }
@@ -276,7 +274,8 @@ ForecastTrack::State::Made ForecastTrack::State::Make(const Lane& lane,
   const double upper =
       demand + double{used.scale} * sketch.Quantile(lane.intervals.UpperProbability(miss));
   made.lower = static_cast<float>(std::clamp(lower, 0.0, demand));
-  made.upper = static_cast<float>(std::max(upper, demand));
+  constexpr double kMost = std::numeric_limits<float>::max();
+  made.upper = static_cast<float>(std::clamp(upper, demand, kMost));
   return made;
 }
 

@@ -114,10 +114,10 @@ Result<void> ForecastTrack::State::Activate(const FittedModel& fitted) {
                 "the weights of a fitted " + name + " are of another kind");
   }
   Candidate& candidate = candidates_[*place];
-  const bool was_fitted = candidate.forecaster->IsFitted();
+  const bool begins = !candidate.forecaster->IsFitted();
   candidate.forecaster = std::move(forecaster);
   candidate.trained = fitted.trained_minute;
-  if (!was_fitted) candidate.activated = std::max<int64_t>(0, newest_);
+  if (begins) candidate.worth_it = std::max<int64_t>(0, newest_);
   candidate.failed = -1;
   candidate.seconds = static_cast<float>(fitted.seconds);
   candidate.parked = false;

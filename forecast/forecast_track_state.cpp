@@ -95,7 +95,7 @@ void ForecastTrack::State::SaveCandidates(ByteWriter& out) const {
   for (size_t i = 0; i < candidates_.size(); ++i) {
     const Candidate& candidate = candidates_[i];
     out.Signed(candidate.trained);
-    out.Signed(candidate.activated);
+    out.Signed(candidate.worth_it);
     out.Signed(candidate.failed);
     SaveFloat(candidate.seconds, out);
     out.Bool(candidate.parked);
@@ -109,7 +109,7 @@ void ForecastTrack::State::SaveCandidates(ByteWriter& out) const {
 void ForecastTrack::State::RestoreCandidates(ByteReader& in) {
   for (Candidate& candidate : candidates_) {
     candidate.trained = RestoreMinute(in);
-    candidate.activated = RestoreMinute(in);
+    candidate.worth_it = RestoreMinute(in);
     candidate.failed = RestoreMinute(in);
     candidate.seconds = std::bit_cast<float>(in.Fixed32());
     candidate.parked = in.Bool();
@@ -122,7 +122,7 @@ void ForecastTrack::State::RestoreCandidates(ByteReader& in) {
     const auto restored = candidate.forecaster->Restore(learnt);
     if (restored && learnt.AtEnd()) continue;
     // Of another version of the model: to be fitted again.
-    candidate.trained = candidate.activated = -1;
+    candidate.trained = candidate.worth_it = -1;
   }
 }
 

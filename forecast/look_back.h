@@ -15,6 +15,8 @@ namespace tidemark::forecast {
 
 inline constexpr int64_t kBridgedMinutes = 5;
 inline constexpr int64_t kMinutesADay = 1440;
+/// What is taken from yesterday is known of so many minutes on both sides of the one that is meant.
+inline constexpr int64_t kAroundYesterday = 1;
 
 /// Writes the out.size() minutes up to and with `now`, oldest first. False where a gap among them
 /// is longer than what is bridged; then what was written means nothing.

@@ -111,6 +111,11 @@ LossSums LossRecord::Day(int64_t hour, const LossRecord& last_value) const {
     sums.last_value_error += double{unit.error};
     sums.last_value_pinball += double{unit.pinball};
     sums.scored += own.scored;
+    const double more_error = double{own.error} - double{unit.error};
+    const double more_pinball = double{own.pinball} - double{unit.pinball};
+    sums.error_squares += more_error * more_error;
+    sums.pinball_squares += more_pinball * more_pinball;
+    sums.products += more_error * more_pinball;
   }
   return sums;
 }

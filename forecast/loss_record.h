@@ -24,6 +24,11 @@ struct LossSums {
   double last_value_error = 0;
   double last_value_pinball = 0;
   uint32_t scored = 0;  ///< minutes for which the model said something
+  // Over the hours, of how much more the model cost than the last value: the sums of the squares
+  // for error and pinball loss, and of their products. By day, not by week.
+  double error_squares = 0;
+  double pinball_squares = 0;
+  double products = 0;
 
   /// Absent where the last value was never wrong.
   std::optional<double> ErrorRatio() const;

@@ -1,7 +1,10 @@
+#include "forecast/arima.h"
 #include "forecast/day_rise.h"
 #include "forecast/forecaster.h"
+#include "forecast/holt_winters.h"
 #include "forecast/last_value.h"
 #include "forecast/ridge.h"
+#include "forecast/seasonal_naive.h"
 
 namespace tidemark::forecast {
 
@@ -10,11 +13,11 @@ std::unique_ptr<Forecaster> MakeForecaster(ForecastModel model, const Horizons& 
     case ForecastModel::kDayRise: return MakeDayRise(horizons);
     case ForecastModel::kRidge30:
     case ForecastModel::kRidge60: return MakeRidge(model, horizons);
-    case ForecastModel::kLastValue:
     case ForecastModel::kSeasonalDay:
-    case ForecastModel::kSeasonalWeek:
-    case ForecastModel::kHoltWinters:
-    case ForecastModel::kArima:
+    case ForecastModel::kSeasonalWeek: return MakeSeasonalNaive(model, horizons);
+    case ForecastModel::kHoltWinters: return MakeHoltWinters(horizons);
+    case ForecastModel::kArima: return MakeArima(horizons);
+    case ForecastModel::kLastValue:
     case ForecastModel::kLstm:
     case ForecastModel::kBiLstm: break;
   }

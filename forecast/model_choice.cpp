@@ -1,5 +1,7 @@
 #include "forecast/model_choice.h"
 
+#include <cmath>
+
 namespace tidemark::forecast {
 namespace {
 
@@ -12,12 +14,31 @@ double Shrunk(double loss, double unit, uint32_t scored) {
   return (loss + prior) / (unit + prior);
 }
 
-/// The cheapest usable one that is no network; the last value if need be.
-size_t BestPlain(std::span<const Contender> contenders) {
+/// What was gained over the last value, cost by cost, in units of the root of the sum of the
+/// squares of the hours.
+double Evidence(const LossSums& day) {
+  if (!(day.last_value_error > 0) || !(day.last_value_pinball > 0)) return 0;
+  const double gained =
+      (1 - day.error / day.last_value_error) + (1 - day.pinball / day.last_value_pinball);
+  const double squares = day.error_squares / (day.last_value_error * day.last_value_error) +
+                         day.pinball_squares / (day.last_value_pinball * day.last_value_pinball) +
+                         2 * day.products / (day.last_value_error * day.last_value_pinball);
+  return squares > 0 ? gained / std::sqrt(squares) : 0;
+}
+
+bool IsGood(std::span<const Contender> contenders, size_t place, size_t in_use) {
+  if (place == 0) return true;
+  const Contender& contender = contenders[place];
+  return contender.usable && contender.error <= 1 &&
+         contender.evidence >= (place == in_use ? kEvidenceInUse : kEvidence);
+}
+
+/// The cheapest good one that is no network; the last value if need be.
+size_t BestPlain(std::span<const Contender> contenders, size_t in_use) {
   size_t best = 0;
   for (size_t i = 1; i < contenders.size(); ++i) {
-    const Contender& contender = contenders[i];
-    if (contender.usable && !IsNetwork(contender.model) && contender.cost < contenders[best].cost) {
+    if (!IsNetwork(contenders[i].model) && IsGood(contenders, i, in_use) &&
+        contenders[i].cost < contenders[best].cost) {
       best = i;
     }
   }
@@ -32,33 +53,29 @@ Contender ContenderOf(ForecastModel model, bool can_forecast, const LossSums& da
     contender.usable = true;
     return contender;
   }
+  contender.usable = can_forecast && day.scored >= TrialMinutes(model);
   contender.error = Shrunk(day.error, day.last_value_error, day.scored);
-  contender.cost =
-      (contender.error + Shrunk(day.pinball, day.last_value_pinball, day.scored)) / 2;
-  contender.usable =
-      can_forecast && day.scored >= TrialMinutes(model) && contender.error <= kMostError;
+  contender.cost = (contender.error + Shrunk(day.pinball, day.last_value_pinball, day.scored)) / 2;
+  contender.evidence = Evidence(day);
   return contender;
 }
 
-bool IsWorthIt(std::span<const Contender> contenders, size_t place, double margin) {
-  const Contender& network = contenders[place];
-  return network.usable && network.cost <= (1 - margin) * contenders[BestPlain(contenders)].cost;
-}
-
 size_t Choose(std::span<const Contender> contenders, size_t in_use, double margin) {
-  const size_t plain = BestPlain(contenders);
-  if (in_use >= contenders.size() || !contenders[in_use].usable) in_use = 0;
-  if (IsNetwork(contenders[in_use].model) && !IsWorthIt(contenders, in_use, margin / 2)) {
-    in_use = plain;
-  }
+  if (in_use >= contenders.size() || !IsGood(contenders, in_use, in_use)) in_use = 0;
+  const size_t plain = BestPlain(contenders, in_use);
+  const auto is_worth_it = [&](size_t network) {
+    const double least = network == in_use ? margin / 2 : margin;
+    return IsGood(contenders, network, in_use) &&
+           contenders[network].cost <= (1 - least) * contenders[plain].cost;
+  };
+  if (IsNetwork(contenders[in_use].model) && !is_worth_it(in_use)) return plain;
   size_t best = plain;
   for (size_t i = 0; i < contenders.size(); ++i) {
     if (IsNetwork(contenders[i].model) && contenders[i].cost < contenders[best].cost &&
-        IsWorthIt(contenders, i, i == in_use ? margin / 2 : margin)) {
+        is_worth_it(i)) {
       best = i;
     }
   }
-  if (in_use == 0) return contenders[best].cost < (1 - kHysteresis) ? best : 0;
   return contenders[best].cost < (1 - kHysteresis) * contenders[in_use].cost ? best : in_use;
 }
 

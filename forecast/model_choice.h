@@ -4,9 +4,11 @@
 // The cost of a model is the mean of its absolute error and of its pinball loss, each in units of
 // the last value's over the same hours of the last day; an hour's worth of the last value's own
 // losses is added to both sides, so that little evidence says little. The last value is in use
-// until it is beaten, by cost and by error alone: a model with a larger error than kMostError is
-// not used, however good its upper quantile, and one in use that comes to it is left at once. A
-// change from one good model to another has to be worth it: the other must cost less by
+// until it is beaten, by cost, and by error alone: a model with a larger error than the last
+// value's is not used, however good its upper quantile, and one in use that comes to it is left at
+// once. Nor is one used that owes its lead to a single hour: what it gained must be kEvidence times
+// the root of the sum of the squares of the hours, which is 5 times for 25 hours that are alike.
+// A change from one good model to another has to be worth it: the other must cost less by
 // kHysteresis. A network has to be better than the best of the others by a margin of its own, and
 // is left when it is no more so by half of it.
 //
@@ -24,26 +26,23 @@
 namespace tidemark::forecast {
 
 inline constexpr double kHysteresis = 0.02;
-/// Of a model in use, in units of the last value's.
-inline constexpr double kMostError = 1;
+inline constexpr double kEvidence = 0.7;
+/// The same for a model in use.
+inline constexpr double kEvidenceInUse = 0.3;
 
 /// So many forecasts of a model must have been scored within the last day before it is used: those
 /// that go by the hour of the day have to have been seen at nearly all of them, and the training of
 /// a network costs as much as thousands of others.
 constexpr uint32_t TrialMinutes(ForecastModel model) {
   switch (model) {
-    case ForecastModel::kLastValue:
-      return 0;
+    case ForecastModel::kLastValue: return 0;
     case ForecastModel::kDayRise:
     case ForecastModel::kSeasonalDay:
     case ForecastModel::kSeasonalWeek:
-    case ForecastModel::kHoltWinters:
-      return 1200;
+    case ForecastModel::kHoltWinters: return 1200;
     case ForecastModel::kLstm:
-    case ForecastModel::kBiLstm:
-      return 720;
-    default:
-      return 180;
+    case ForecastModel::kBiLstm: return 720;
+    default: return 180;
   }
 }
 
@@ -57,6 +56,7 @@ struct Contender {
   bool usable = false;  ///< it can forecast, and has been on trial for long enough
   double cost = 1;      ///< over the last day, in units of the last value's
   double error = 1;     ///< the absolute error alone
+  double evidence = 0;  ///< what it gained, in units of the root of the sum of hourly squares
 };
 
 /// Of a model's losses over the last day.
@@ -65,8 +65,5 @@ Contender ContenderOf(ForecastModel model, bool can_forecast, const LossSums& da
 /// The place of the one to use. `contenders`: not empty, the first is the last value, which is
 /// always usable. `margin`: ForecastSettings::network_margin_ratio.
 size_t Choose(std::span<const Contender> contenders, size_t in_use, double margin);
-
-/// Whether the network at `place` beats all that are no networks by the margin.
-bool IsWorthIt(std::span<const Contender> contenders, size_t place, double margin);
 
 }  // namespace tidemark::forecast

@@ -21,36 +21,38 @@ class RegressionRows {
   RegressionRows(const DemandSeries& history, int32_t lags, const Horizons& horizons);
 
   /// kInvalidArgument: fewer rows than that, or the demand does not move.
-  Result<void> Check(double least_rows) const;
+  Result<void> Check(int64_t least_rows) const;
   /// Minutes of the history.
   int64_t size() const { return static_cast<int64_t>(values_.size()); }
   int64_t count() const { return count_; }
-  /// The minute that has that share of the rows before it.
-  int64_t RowWith(double share) const;
+  /// Rows for which yesterday is known too.
+  int64_t count_with_yesterday() const { return count_with_yesterday_; }
+  /// The minute that has that share of the rows (with yesterday) before it.
+  int64_t MinuteWith(double share, bool with_yesterday) const;
   /// What one unit of values is in demand.
   double scale() const { return scale_; }
   int64_t MinuteOfDay(int64_t minute) const;
-  /// Sums rows of [first, end).
-  void Sum(int64_t first, int64_t end, ShiftProducts& products) const;
-  /// use(row, pointer to its value; lags are before and aims behind it) for rows of [first, end).
-  template <class Use>
-  void ForEach(int64_t first, int64_t end, Use&& use) const {
-    for (int64_t row = first; row < end; ++row) {
-      if (state_[static_cast<size_t>(row)] == RowState::kRow) use(row, values_.data() + row);
-    }
-  }
+  const double* At(int64_t minute) const { return values_.data() + minute; }
+  bool IsRow(int64_t minute) const { return (State(minute) & kMeasured) != 0; }
+  bool HasYesterday(int64_t minute) const { return (State(minute) & kYesterday) != 0; }
+
+  /// Sums the rows of [first, end) that have, or have not, a yesterday.
+  void Sum(int64_t first, int64_t end, bool with_yesterday, double weight,
+           ShiftProducts& products) const;
 
  private:
-  enum class RowState : uint8_t {
-    kNone,     ///< something is missing
-    kBridged,  ///< could be summed, but was not measured
-    kRow,
-  };
+  static constexpr uint8_t kComplete = 1;   ///< all is there, some of it perhaps bridged
+  static constexpr uint8_t kMeasured = 2;   ///< its minute and its aims are: a row
+  static constexpr uint8_t kYesterday = 4;  ///< and yesterday is complete
+
+  uint8_t State(int64_t minute) const { return state_[static_cast<size_t>(minute)]; }
+  void FindRows(const DemandSeries& history, double mean, int32_t lags, const Horizons& horizons);
 
   int64_t first_minute_ = 0;
   std::vector<double> values_;
-  std::vector<RowState> state_;
+  std::vector<uint8_t> state_;
   int64_t count_ = 0;
+  int64_t count_with_yesterday_ = 0;
   double scale_ = 0;
 };
 

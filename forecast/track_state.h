@@ -72,7 +72,7 @@ class ForecastTrack::State {
   struct Candidate {
     std::unique_ptr<Forecaster> forecaster;
     int64_t trained = -1;    // newest minute it has learnt from; -1: never
-    int64_t activated = -1;  // minute from which it was on trial
+    int64_t worth_it = -1;   // of a network: minute in which it was in use or began its trial
     int64_t failed = -1;     // minute of the last fit that came to nothing
     float seconds = 0;
     bool parked = false;  // a network that was not worth it: its weights are gone
