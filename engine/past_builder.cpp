@@ -54,17 +54,6 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
     history_.AddUsage(container, instance, resource, minute, context);
   }
 
-  std::optional<workloads::DemandWish> DemandOf(const WorkloadId& workload) const override {
-    return history_.DemandOf(workload);
-  }
-  void AddDemand(uint32_t container, Resource resource,
-                 const workloads::DemandMinute& minute) override {
-    Kept& kept = KeptOf(container);
-    if (minute.start_ms + workloads::kMinuteMs > EndOf(kept, resource)) return;
-    Extend(kept.minutes.At(resource), {minute.start_ms, minute.start_ms + workloads::kMinuteMs, 1});
-    history_.AddDemand(container, resource, minute);
-  }
-
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override {
     Kept& kept = KeptOf(container);
     if (kill.time_ms >= EndOf(kept, Resource::kMemory)) return;

@@ -72,12 +72,13 @@ WorkloadForecast ForecastTrack::State::Now(int64_t now_minute) const {
   const bool five = plan_.steps == DemandSteps::kFiveMinutes;
   now.minute_ms = newest_ * 60'000;
   const float demand = history_.At(five ? newest_ / 5 : newest_);
-  if (!std::isnan(demand)) now.demand = double{demand};
+  const bool is_held = now_minute - newest_ <= kHeldMinutes;
+  if (is_held && !std::isnan(demand)) now.demand = double{demand};
   if (five) return now;
   if (const auto level = high_water_.LevelOf(plan_.risk, nullptr, {})) {
     now.high_water = level->value;
   }
-  if (now_minute - newest_ > kHeldMinutes) return now;
+  if (!is_held) return now;
   const int64_t hour = HourOf(newest_);
   now.horizons.reserve(lanes_.size());
   for (const Lane& lane : lanes_) {

@@ -209,8 +209,9 @@ TEST_CASE("Models are trained beside the stream and outlive the process through 
   // From the journal alone, and then from a checkpoint; nothing is trained.
   for (const bool checkpoint : {false, true}) {
     INFO("checkpoint " << checkpoint);
-    const auto again = Open(disk);
+    const auto again = std::make_unique<Durable>(disk);
     again->clock.Set(FromUnixMs(before->minute_ms + 2 * kMinute));
+    REQUIRE(again->engine.Recover());
     const auto after = ForecastOf(again->engine);
     REQUIRE(after);
     REQUIRE(after->horizons.size() == before->horizons.size());
