@@ -147,6 +147,7 @@ void ForecastTrack::State::PassTime(int64_t minute) {
   for (Lane& lane : lanes_) {
     lane.intervals.Advance(hour, before);
     for (LossRecord& losses : lane.losses) losses.Advance(hour, before);
+    lane.used.Advance(hour, before);
     for (ErrorSketch& sketch : lane.sketches) {
       for (int64_t i = 0; i < halvings; ++i) sketch.Halve();
     }
@@ -161,7 +162,7 @@ void ForecastTrack::State::Score(size_t place, int64_t minute, double demand,
   const Made made = MadeAt(lane, minute);
   const int64_t hour = HourOf(minute);
   double of_last_value[2] = {0, 0};
-  double used_pinball = 0;
+  double used[2] = {0, 0};
   for (size_t i = 0; i < Candidates(); ++i) {
     const auto [forecast, scale] = pending[i];
     const bool own = !std::isnan(forecast);
@@ -181,9 +182,13 @@ void ForecastTrack::State::Score(size_t place, int64_t minute, double demand,
       of_last_value[0] = error;
       of_last_value[1] = pinball;
     }
-    if (i == made.candidate) used_pinball = pinball;
+    if (i == made.candidate) {
+      used[0] = error;
+      used[1] = pinball;
+    }
     lane.losses[i].Note(hour, static_cast<float>(error), static_cast<float>(pinball), own);
   }
+  lane.used.Note(hour, static_cast<float>(used[0]), static_cast<float>(used[1]), true);
   const bool has_interval = !std::isnan(made.lower);
   if (has_interval) {
     lane.intervals.Note(hour, demand, double{made.lower}, double{made.upper}, plan_.miss());
@@ -194,7 +199,7 @@ void ForecastTrack::State::Score(size_t place, int64_t minute, double demand,
   if (observer == nullptr) return;
   const ForecastPoint point{
       .time_ms = minute * 60'000, .demand = made.demand, .lower = lower, .upper = upper};
-  observer->OnUsed(place, plan_.models[made.candidate], point, has_interval, demand, used_pinball);
+  observer->OnUsed(place, plan_.models[made.candidate], point, has_interval, demand, used[1]);
 }
 
 bool ForecastTrack::State::CanForecast(size_t candidate) const {
@@ -220,7 +225,9 @@ void ForecastTrack::State::ChooseModels() {
   }
   ContenderSpace space;
   for (Lane& lane : lanes_) {
-    lane.in_use = static_cast<uint8_t>(Choose(Contenders(lane, space), lane.in_use, plan_.margin));
+    lane.in_doubt = IsInDoubt(lane.used.Day(HourOf(newest_), lane.losses[0]), lane.in_doubt);
+    lane.in_use = static_cast<uint8_t>(
+        Choose(Contenders(lane, space), lane.in_use, plan_.margin, lane.in_doubt));
   }
 }
 

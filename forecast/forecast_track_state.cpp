@@ -128,7 +128,9 @@ void ForecastTrack::State::RestoreCandidates(ByteReader& in) {
 
 void ForecastTrack::State::SaveLane(const Lane& lane, ByteWriter& out) const {
   out.Byte(lane.in_use);
+  out.Bool(lane.in_doubt);
   for (const LossRecord& losses : lane.losses) losses.Save(out);
+  lane.used.Save(out);
   for (const ErrorSketch& sketch : lane.sketches) sketch.Save(out);
   for (const Pending& pending : lane.pending) {
     out.Bool(!std::isnan(pending.demand));
@@ -151,8 +153,10 @@ void ForecastTrack::State::SaveLane(const Lane& lane, ByteWriter& out) const {
 
 void ForecastTrack::State::RestoreLane(Lane& lane, ByteReader& in) const {
   lane.in_use = in.Byte();
+  lane.in_doubt = in.Bool();
   if (lane.in_use >= Candidates()) in.Fail();
   for (LossRecord& losses : lane.losses) losses.Restore(in);
+  lane.used.Restore(in);
   for (ErrorSketch& sketch : lane.sketches) sketch.Restore(in);
   for (Pending& pending : lane.pending) {
     if (!in.Bool()) continue;
@@ -284,6 +288,8 @@ void ForecastTrack::State::TakeOver(Lane& lane, Lane& old, const TrackPlan& plan
   if (plan.interval_ratio != plan_.interval_ratio) lane.intervals = {};
   const ForecastModel in_use = plan.models[old.in_use];
   lane.in_use = static_cast<uint8_t>(plan_.PlaceOf(in_use).value_or(0));
+  lane.in_doubt = old.in_doubt;
+  lane.used = old.used;
   const auto places = static_cast<size_t>(lane.minutes);
   for (size_t i = 0; i < Candidates(); ++i) {
     const auto from = plan.PlaceOf(plan_.models[i]);
@@ -356,6 +362,8 @@ void ForecastTrack::State::MergeLearnt(State& earlier) {
     int64_t hour = HourOf(newest_);
     if (last_value.Week(hour, last_value).scored == 0) {
       lane.losses = std::move(other.losses);
+      lane.used = other.used;
+      lane.in_doubt = other.in_doubt;
       lane.sketches = std::move(other.sketches);
       lane.intervals = other.intervals;
       lane.past = std::move(other.past);
@@ -364,6 +372,7 @@ void ForecastTrack::State::MergeLearnt(State& earlier) {
     }
     lane.intervals.Advance(HourOf(newest), hour);
     for (LossRecord& losses : lane.losses) losses.Advance(HourOf(newest), hour);
+    lane.used.Advance(HourOf(newest), hour);
   }
   if (newest != newest_) DropAllPending();
   newest_ = newest;

@@ -26,18 +26,24 @@ double Evidence(const LossSums& day) {
   return squares > 0 ? gained / std::sqrt(squares) : 0;
 }
 
-bool IsGood(std::span<const Contender> contenders, size_t place, size_t in_use) {
-  if (place == 0) return true;
-  const Contender& contender = contenders[place];
-  return contender.usable && contender.error <= 1 &&
-         contender.evidence >= (place == in_use ? kEvidenceInUse : kEvidence);
-}
+struct Bar {
+  size_t in_use = 0;
+  bool in_doubt = false;
+
+  bool IsPassedBy(std::span<const Contender> contenders, size_t place) const {
+    if (place == 0) return true;
+    const Contender& contender = contenders[place];
+    double evidence = place == in_use ? kEvidenceInUse : kEvidence;
+    if (in_doubt) evidence = kEvidenceInDoubt;
+    return contender.usable && contender.error <= 1 && contender.evidence >= evidence;
+  }
+};
 
 /// The cheapest good one that is no network; the last value if need be.
-size_t BestPlain(std::span<const Contender> contenders, size_t in_use) {
+size_t BestPlain(std::span<const Contender> contenders, const Bar& bar) {
   size_t best = 0;
   for (size_t i = 1; i < contenders.size(); ++i) {
-    if (!IsNetwork(contenders[i].model) && IsGood(contenders, i, in_use) &&
+    if (!IsNetwork(contenders[i].model) && bar.IsPassedBy(contenders, i) &&
         contenders[i].cost < contenders[best].cost) {
       best = i;
     }
@@ -60,12 +66,19 @@ Contender ContenderOf(ForecastModel model, bool can_forecast, const LossSums& da
   return contender;
 }
 
-size_t Choose(std::span<const Contender> contenders, size_t in_use, double margin) {
-  if (in_use >= contenders.size() || !IsGood(contenders, in_use, in_use)) in_use = 0;
-  const size_t plain = BestPlain(contenders, in_use);
+bool IsInDoubt(const LossSums& used, bool was_in_doubt) {
+  constexpr double kDoubt = 1.01;
+  return used.error > used.last_value_error * (was_in_doubt ? 1 : kDoubt);
+}
+
+size_t Choose(std::span<const Contender> contenders, size_t in_use, double margin, bool in_doubt) {
+  if (in_use >= contenders.size()) in_use = 0;
+  if (!Bar{in_use, in_doubt}.IsPassedBy(contenders, in_use)) in_use = 0;
+  const Bar bar{in_use, in_doubt};
+  const size_t plain = BestPlain(contenders, bar);
   const auto is_worth_it = [&](size_t network) {
     const double least = network == in_use ? margin / 2 : margin;
-    return IsGood(contenders, network, in_use) &&
+    return bar.IsPassedBy(contenders, network) &&
            contenders[network].cost <= (1 - least) * contenders[plain].cost;
   };
   if (IsNetwork(contenders[in_use].model) && !is_worth_it(in_use)) return plain;

@@ -71,9 +71,9 @@ class ForecastTrack::State {
   /// One of the models.
   struct Candidate {
     std::unique_ptr<Forecaster> forecaster;
-    int64_t trained = -1;    // newest minute it has learnt from; -1: never
-    int64_t worth_it = -1;   // of a network: minute in which it was in use or began its trial
-    int64_t failed = -1;     // minute of the last fit that came to nothing
+    int64_t trained = -1;   // newest minute it has learnt from; -1: never
+    int64_t worth_it = -1;  // of a network: minute in which it was in use or began its trial
+    int64_t failed = -1;    // minute of the last fit that came to nothing
     float seconds = 0;
     bool parked = false;  // a network that was not worth it: its weights are gone
     FitReport report;
@@ -95,7 +95,9 @@ class ForecastTrack::State {
   struct Lane {
     int32_t minutes = 1;
     uint8_t in_use = 0;
+    bool in_doubt = false;
     std::vector<LossRecord> losses;     // by candidate
+    LossRecord used;                    // of what was in use
     std::vector<ErrorSketch> sketches;  // by candidate
     std::vector<Pending> pending;       // by place, then candidate
     std::vector<Made> made;             // by place
