@@ -163,7 +163,7 @@ class GoldenWorld {
   void Start() {
     shard_.reset();
     shard_ = std::make_unique<engine::Shard>(
-        0, engine::ShardCommons{options_, addressing_, known_, pool_, budget_, counters_});
+        0, engine::ShardCommons{options_, addressing_, known_, pool_, budget_, counters_, demand_places_});
   }
 
   void OnShard(const std::function<void(engine::Shard&)>& task) {
@@ -213,6 +213,7 @@ class GoldenWorld {
   engine::BatchPool pool_;
   workloads::SeriesBudget budget_{1'000'000};
   EngineCounters counters_;
+  engine::DemandPlaces demand_places_;
   std::unique_ptr<engine::Shard> shard_;
   engine::ShardPage page_;
 };
