@@ -2,16 +2,15 @@
 //
 // Which minutes a pod has, and which it lacks:
 //  - It counts as a whole, with all its containers, when all of them that go on have passed the
-//    minute. Of a container that has ended what it used until then counts for its last minute;
-//    nobody waits whether another run of it begins in that minute, for each rollout would delay the
-//    demand by minutes.
+//    minute. Of a container that has ended or fallen silent what it used until then counts for its
+//    last minute; nobody waits whether another run of it begins in that minute, for each rollout
+//    would delay the demand by minutes.
 //  - It is missing in a minute without usage that lies between minutes with usage; after its last
 //    one, for as long as it is told of otherwise (kube-state-metrics), has not completed, and not
 //    for more than five minutes: then it is taken for one that serves nobody (a crash loop), and
 //    the demand goes on without it.
-//  - One that ends, or that nothing is told of any more, is not missing. Nor is one without any
-//  usage
-//    yet.
+//  - One that ends, or that nothing is told of any more, is not missing. Nor is one that has
+//    shown no usage yet.
 //
 // A pod whose owner is not known yet has no part in any workload: what it uses until then does not
 // come into the demand (it is young, and would count for no more than the others' mean), and it is
@@ -171,7 +170,7 @@ void NamespaceState::HandOver(Pod& pod, int64_t until_ms, int64_t missing_until_
   if (until_ms <= own.passed_ms) return;
   ForEachUsage(pod, demand.wish.resource, [&](const ContainerUsage& usage) {
     const int64_t start_ms = MinuteOf(usage.last_ms());
-    if (usage.GoesOn() || start_ms + kMinuteMs > until_ms) return;
+    if (start_ms + kMinuteMs > until_ms) return;
     if (const auto last = usage.OpenUsage(start_ms)) own.Add({start_ms, *last});
   });
   const auto miss = [&](int64_t to_ms) {

@@ -264,8 +264,8 @@ void NamespaceState::AdvanceTime() {
     FlushOverdue();
     if (!summing_.empty()) SettleSums();
     ResolveOverdue();
-    WatchDemands();
   }
+  if (new_minute || first) WatchDemands();  // a past may come in one batch
   if (first) {
     next_collection_ms_ = time_ms + kCollectionIntervalMs;
   } else if (time_ms >= next_collection_ms_) {
