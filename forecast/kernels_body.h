@@ -44,11 +44,18 @@ inline Vector Sqrt(Vector value) {
 #endif
 }
 
+/// NaN stays NaN.
 inline Vector Clamp(Vector value, float low, float high) {
   const Vector lows = Vector{} + low;
   const Vector highs = Vector{} + high;
-  value = value < lows ? lows : value;
-  return value > highs ? highs : value;
+#if defined(__AVX512F__)
+  return (Vector)_mm512_min_ps((__m512)highs, _mm512_max_ps((__m512)lows, (__m512)value));
+#elif defined(__AVX__)
+  return (Vector)_mm256_min_ps((__m256)highs, _mm256_max_ps((__m256)lows, (__m256)value));
+#else
+  value = lows > value ? lows : value;
+  return highs < value ? highs : value;
+#endif
 }
 
 /// exp(x) - 1 = scale * rest + (scale - 1), where scale is a power of two and rest = exp(r) - 1
@@ -234,27 +241,32 @@ void CellBackwardRows(size_t rows, size_t hidden, float* gates, const float* sta
   }
 }
 
+/// kVectors vectors of columns at once.
+template <size_t kVectors>
+inline void VectorTimesColumns(size_t rows, size_t columns, const float* x, const float* w,
+                               float* y) {
+  Vector sums[kVectors] = {};
+  for (size_t row = 0; row < rows; ++row) {
+    const float* const from = w + row * columns;
+#pragma GCC unroll 32
+    for (size_t v = 0; v < kVectors; ++v) sums[v] += x[row] * Load(from + v * kWidth);
+  }
+  for (size_t v = 0; v < kVectors; ++v) Store(y + v * kWidth, sums[v]);
+}
+
 void VectorTimesMatrix(size_t rows, size_t columns, const float* x, const float* w, float* y) {
-  constexpr size_t kVectors = 8;  // sums that fit into registers, and enough to hide their latency
+  // As many sums as registers hold: 400 columns, of 100 units, are then read in one go (AVX-512)
+  // or in a few of equal size, and memory in its order.
+  constexpr size_t kMost = kWidth == 16 ? 25 : 10;
   size_t column = 0;
-  for (; column + kVectors * kWidth <= columns; column += kVectors * kWidth) {
-    Vector sums[kVectors] = {};
-    for (size_t row = 0; row < rows; ++row) {
-      const float* const from = w + row * columns + column;
-      for (size_t v = 0; v < kVectors; ++v) sums[v] += x[row] * Load(from + v * kWidth);
-    }
-    for (size_t v = 0; v < kVectors; ++v) Store(y + column + v * kWidth, sums[v]);
+  for (; column + kMost * kWidth <= columns; column += kMost * kWidth) {
+    VectorTimesColumns<kMost>(rows, columns, x, w + column, y + column);
+  }
+  for (; column + 4 * kWidth <= columns; column += 4 * kWidth) {
+    VectorTimesColumns<4>(rows, columns, x, w + column, y + column);
   }
   for (; column + kWidth <= columns; column += kWidth) {
-    Vector even = {};
-    Vector odd = {};
-    size_t row = 0;
-    for (; row + 2 <= rows; row += 2) {
-      even += x[row] * Load(w + row * columns + column);
-      odd += x[row + 1] * Load(w + (row + 1) * columns + column);
-    }
-    if (row < rows) even += x[row] * Load(w + row * columns + column);
-    Store(y + column, even + odd);
+    VectorTimesColumns<1>(rows, columns, x, w + column, y + column);
   }
   if (const size_t rest = columns - column; rest > 0) {
     Vector sum = {};

@@ -14,6 +14,12 @@ NetworkFit::NetworkFit(const NetworkOptions& options, const NetworkShape& shape,
       adam_(shape.WeightCount(), {.rate = options.rate, .clip_norm = options.clip_norm}),
       most_iterations_(options.max_iterations),
       order_(data.training) {
+  // Without a part held back, what is learnt from judges.
+  const std::vector<int32_t>& all = data.validation.empty() ? data.training : data.validation;
+  // Evenly spread; neighbouring windows say almost the same, and more would cost a tenth of all.
+  const size_t most = static_cast<size_t>(options.batch) * kJudgedBatches;
+  const size_t every = (all.size() + most - 1) / most;
+  for (size_t i = 0; i < all.size(); i += every) judged_.push_back(all[i]);
   weights_.resize({shape.WeightCount()});
   gradient_.resize({shape.WeightCount()});
   if (start.empty()) {
@@ -66,19 +72,16 @@ void NetworkFit::Iterate(LstmPass<float>& pass) {
 }
 
 std::optional<double> NetworkFit::JudgedLoss(LstmPass<float>& pass, const std::stop_token& stop) {
-  // Without a part held back, what is learnt from judges.
-  const std::vector<int32_t>& minutes =
-      data_.validation.empty() ? data_.training : data_.validation;
   const auto most = static_cast<size_t>(options_.batch);
   double sum = 0;
-  for (size_t at = 0; at < minutes.size(); at += most) {
+  for (size_t at = 0; at < judged_.size(); at += most) {
     if (stop.stop_requested()) return std::nullopt;
-    const size_t rows = std::min(most, minutes.size() - at);
-    FillBatch(std::span(minutes).subspan(at, rows));
+    const size_t rows = std::min(most, judged_.size() - at);
+    FillBatch(std::span(judged_).subspan(at, rows));
     pass.Forward({weights_.data(), weights_.size()}, Windows(rows));
     sum += pass.Loss(Targets(rows)) * static_cast<double>(rows);
   }
-  return sum / static_cast<double>(minutes.size());
+  return sum / static_cast<double>(judged_.size());
 }
 
 bool NetworkFit::Run(LstmPass<float>& pass, const std::stop_token& stop) {

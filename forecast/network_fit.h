@@ -40,6 +40,9 @@ class NetworkFit {
   // Changes are scaled to [-1, 1]: twice as wide, so squares are four times as large.
   static constexpr double kSquaresOfUnit = 4;
 
+  /// At most so many batches of windows judge.
+  static constexpr size_t kJudgedBatches = 4;
+
   void Iterate(LstmPass<float>& pass);
   /// Nothing when stopped.
   std::optional<double> JudgedLoss(LstmPass<float>& pass, const std::stop_token& stop);
@@ -57,6 +60,7 @@ class NetworkFit {
   xt::xtensor<float, 1> gradient_;
   xt::xtensor<float, 1> best_;
   double best_loss_ = 0;
+  std::vector<int32_t> judged_;
   std::vector<int32_t> order_;
   size_t next_ = 0;
   xt::xtensor<float, 2> windows_;
