@@ -55,6 +55,10 @@ class GoldenWorld {
  public:
   explicit GoldenWorld(ProfileSetPtr profiles) {
     options_.profiles = std::move(profiles);
+    // Samples come at any second, as VPA takes them; a demand is of whole minutes.
+    ForecastSettings nothing;
+    nothing.rules.emplace_back().steps = DemandSteps::kNone;
+    options_.forecast = std::make_shared<const ForecastSettings>(std::move(nothing));
     Start();
   }
 
@@ -163,7 +167,8 @@ class GoldenWorld {
   void Start() {
     shard_.reset();
     shard_ = std::make_unique<engine::Shard>(
-        0, engine::ShardCommons{options_, addressing_, known_, pool_, budget_, counters_, demand_places_});
+        0, engine::ShardCommons{options_, addressing_, known_, pool_, budget_, counters_,
+                                demand_places_});
   }
 
   void OnShard(const std::function<void(engine::Shard&)>& task) {

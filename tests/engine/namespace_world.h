@@ -158,8 +158,9 @@ struct NamespaceWorld {
     ByteReader in(bytes);
     auto restored = workloads::NamespaceState::Restore(in, mapping, 3, context);
     if (!restored) return tl::unexpected(restored.error());
-    state = std::move(*restored);
+    // As a shard does it.
     if (!in.AtEnd()) return Fail(ErrorCode::kInternal, "bytes are left");
+    state = std::move(*restored);
     return {};
   }
 
