@@ -1,6 +1,6 @@
 #pragma once
-// Settings of the engine, from the configuration (`estimation:`, `profiles:`, `limits:`) and the
-// flags.
+// Settings of the engine, from the configuration (`estimation:`, `profiles:`, `forecast:`,
+// `limits:`) and the flags.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace tidemark::engine {
 struct Options {
   /// How requests are estimated; never null.
   ProfileSetPtr profiles = std::make_shared<const ProfileSet>();
-  /// What is forecast; never null.
+  /// What is forecast, and how; never null. Resources are those of the profiles.
   ForecastSettingsPtr forecast = std::make_shared<const ForecastSettings>();
   size_t shards = 0;               ///< 0: one per core
   size_t queue_batches = 256;      ///< per shard; a full queue refuses with 503
