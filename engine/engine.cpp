@@ -224,9 +224,11 @@ class Engine::Core {
     return forecast_;
   }
 
-  void SetProfiles(const ProfileSetPtr& profiles, ForecastSettingsPtr forecast) {
+  /// What is null stays.
+  void SetRules(ProfileSetPtr profiles, ForecastSettingsPtr forecast) {
     {
       const std::scoped_lock lock(profiles_mutex_);
+      if (!profiles) profiles = profiles_;
       if (!forecast) forecast = forecast_;
       profiles_ = profiles;
       forecast_ = forecast;
@@ -531,8 +533,9 @@ Result<std::vector<WorkloadExplanation>> Engine::ExplainRequests(std::string_vie
                                                                  std::string_view workload) const {
   return core_->ExplainRequests(name_space, workload_type, workload);
 }
-void Engine::SetProfiles(ProfileSetPtr profiles, ForecastSettingsPtr forecast) {
-  core_->SetProfiles(profiles, std::move(forecast));
+void Engine::SetProfiles(ProfileSetPtr profiles) { core_->SetRules(std::move(profiles), nullptr); }
+void Engine::SetForecast(ForecastSettingsPtr forecast) {
+  core_->SetRules(nullptr, std::move(forecast));
 }
 Result<void> Engine::Recover() { return core_->Recover(); }
 std::vector<PastMetric> Engine::PastMetrics() const { return core_->PastMetrics(); }

@@ -53,13 +53,15 @@ class Engine final : public SampleSink, public SnapshotReader, public StateReade
       std::string_view name_space, std::string_view workload_type,
       std::string_view workload) const override;
 
-  /// From now on requests are estimated by these profiles, and demand is forecast by these
-  /// settings, which must have the resources of those before: every shard changes over between two
-  /// batches, and publishes. What was learnt under the profiles before goes on where it can
-  /// (docs/recommendations.md). Returns when a checkpoint holds the change: so long as writing one
-  /// takes. Where it cannot be written, another is tried soon.
-  /// `forecast`: null for those in force.
-  void SetProfiles(ProfileSetPtr profiles, ForecastSettingsPtr forecast = nullptr);
+  /// From now on requests are estimated by these profiles, which must have the resources of those
+  /// before: every shard changes over between two batches, and publishes. What was learnt under the
+  /// profiles before goes on where it can (docs/recommendations.md). Returns when a checkpoint
+  /// holds the change: so long as writing one takes. Where it cannot be written, another is tried
+  /// soon.
+  void SetProfiles(ProfileSetPtr profiles);
+
+  /// The same with the profiles in force.
+  void SetForecast(ForecastSettingsPtr forecast);
 
   /// Publishes a Snapshot now, of all that was committed before the call; waits for it.
   void Tick();

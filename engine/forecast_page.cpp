@@ -44,6 +44,7 @@ std::shared_ptr<const WorkloadForecast> ShowForecast(
   }
   auto shown = std::make_shared<WorkloadForecast>(track->Now(as_of_ms / kMinuteMs));
   shown->request = request;
+  shown->high_water_risk = tracks.settings().high_water_risk;
   SaySqueezed(tracks, *view.demand, *shown);
   return shown;
 }
@@ -55,6 +56,7 @@ std::optional<ForecastExplanation> ExplainForecast(const DemandTracks& tracks,
   if (track == nullptr) return std::nullopt;
   ForecastExplanation explanation = track->Explain(as_of_ms / kMinuteMs);
   explanation.now.request = RequestOfPod(view, track->resource());
+  explanation.now.high_water_risk = tracks.settings().high_water_risk;
   SaySqueezed(tracks, *view.demand, explanation.now);
   return explanation;
 }

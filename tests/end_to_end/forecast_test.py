@@ -101,7 +101,7 @@ class Forecast(unittest.TestCase):
             stream.send(daemon, START + 10 * HOUR + MINUTE, NOW)
             newest = NOW - MINUTE
             wait_for("the newest minute", lambda: (
-                lambda found: found and found["minute"] and found["minute"].startswith(
+                lambda found: found and found.get("minute") and found["minute"].startswith(
                     time.strftime("%Y-%m-%dT%H:%M", time.gmtime(newest))))(forecast_of(daemon)), 30)
             metrics = daemon.metrics()
             self.assertAlmostEqual(total(metrics, "tidemark_demand", **WEB), stream.demand[newest], delta=0.02)
@@ -135,8 +135,9 @@ class Forecast(unittest.TestCase):
             known = [value for value in explained["history"]["values"] if value is not None]
             self.assertAlmostEqual(len(known), HOURS * 60, delta=10)
             self.assertEqual(explained["history"]["step_seconds"], 60)
-            self.assertTrue(any(fitted["model"].startswith("ridge") for fitted in explained["fitted"]), explained["fitted"])
-            self.assertTrue(explained["past"])
+            self.assertTrue(any(fitted["model"].startswith("ridge") for fitted in explained["models"]), explained["models"])
+            self.assertTrue(all(len(past["demand"]) > 60 for past in explained["past"]))
+            self.assertIn("expected", explained["summary"])
 
             names = ("tidemark_forecast_demand", "tidemark_forecast_demand_upper_bound", "tidemark_forecast_model_info",
                      "tidemark_forecast_error_ratio", "tidemark_forecast_coverage_ratio", "tidemark_high_water_demand")
@@ -156,7 +157,7 @@ class Forecast(unittest.TestCase):
 
     @staticmethod
     def fits(explained):
-        return {fitted["model"] for fitted in explained["fitted"]}
+        return {fitted["model"] for fitted in explained["models"]}
 
     def test_the_past_of_a_prometheus_is_demand_too(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="tidemark-forecast-"))

@@ -158,7 +158,7 @@ TEST_CASE("What nobody asked for is not kept", "[forecast]") {
   CHECK(ForecastOf(bench.engine, "web") == nullptr);
   REQUIRE(ForecastOf(bench.engine, "api") != nullptr);
   // Asked for now, it begins; the other goes on.
-  bench.engine.SetProfiles(options.profiles, std::make_shared<const ForecastSettings>());
+  bench.engine.SetForecast(std::make_shared<const ForecastSettings>());
   web.Go(bench.engine, bench.clock, 60);
   REQUIRE(ForecastOf(bench.engine, "web") != nullptr);
   CHECK(Explained(bench.engine).history.size() > 30);
