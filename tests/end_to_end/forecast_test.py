@@ -100,11 +100,10 @@ class Forecast(unittest.TestCase):
             self.trained(daemon, 2)  # both ridges
             stream.send(daemon, START + 10 * HOUR + MINUTE, NOW)
             newest = NOW - MINUTE
-            wait_for("the newest minute", lambda: (
-                lambda found: found and found.get("minute") and found["minute"].startswith(
-                    time.strftime("%Y-%m-%dT%H:%M", time.gmtime(newest))))(forecast_of(daemon)), 30)
-            metrics = daemon.metrics()
-            self.assertAlmostEqual(total(metrics, "tidemark_demand", **WEB), stream.demand[newest], delta=0.02)
+            def shown():
+                page = daemon.metrics()
+                return page if abs(total(page, "tidemark_demand", **WEB) - stream.demand[newest]) < 0.02 else None
+            metrics = wait_for("the newest minute", shown, 30)
             self.assertAlmostEqual(total(metrics, "tidemark_load_ratio", **WEB),
                                    stream.demand[newest] / (len(PODS) * REQUEST), delta=0.01)
             for horizon in (60, 180, 600):
