@@ -71,11 +71,16 @@ void NetworkFit::Iterate(LstmPass<float>& pass) {
   ++iterations_;
 }
 
-std::optional<double> NetworkFit::JudgedLoss(LstmPass<float>& pass, const std::stop_token& stop) {
+bool NetworkFit::GoOn(const FitOptions& how) {
+  if (how.pause) how.pause();
+  return !how.stop.stop_requested();
+}
+
+std::optional<double> NetworkFit::JudgedLoss(LstmPass<float>& pass, const FitOptions& how) {
   const auto most = static_cast<size_t>(options_.batch);
   double sum = 0;
   for (size_t at = 0; at < judged_.size(); at += most) {
-    if (stop.stop_requested()) return std::nullopt;
+    if (!GoOn(how)) return std::nullopt;
     const size_t rows = std::min(most, judged_.size() - at);
     FillBatch(std::span(judged_).subspan(at, rows));
     pass.Forward({weights_.data(), weights_.size()}, Windows(rows));
@@ -84,17 +89,17 @@ std::optional<double> NetworkFit::JudgedLoss(LstmPass<float>& pass, const std::s
   return sum / static_cast<double>(judged_.size());
 }
 
-bool NetworkFit::Run(LstmPass<float>& pass, const std::stop_token& stop) {
-  const auto begin = JudgedLoss(pass, stop);
+bool NetworkFit::Run(LstmPass<float>& pass, const FitOptions& how) {
+  const auto begin = JudgedLoss(pass, how);
   if (!begin) return false;
   best_loss_ = *begin;
   int32_t without_better = 0;
   int32_t judged_at = 0;
   while (iterations_ < most_iterations_ && !broken_) {
-    if (stop.stop_requested()) return false;
+    if (!GoOn(how)) return false;
     Iterate(pass);
     if (iterations_ % options_.check_every != 0 && iterations_ != most_iterations_) continue;
-    const auto loss = JudgedLoss(pass, stop);
+    const auto loss = JudgedLoss(pass, how);
     if (!loss) return false;
     const double learnt = loss_sum_ / (iterations_ - judged_at);
     judged_at = iterations_;

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <vector>
 #include <xtensor/xtensor.hpp>
 
+#include "forecast/forecaster.h"
 #include "forecast/lstm.h"
 #include "forecast/network_adam.h"
 #include "forecast/network_data.h"
@@ -27,8 +27,8 @@ class NetworkFit {
              std::span<const float> start, uint64_t seed);
 
   /// To its end; false when it was stopped. `pass` is of the same shape and window, of the options'
-  /// batch at least; its buffers may have served others before.
-  bool Run(LstmPass<float>& pass, const std::stop_token& stop);
+  /// batch at least; its buffers may have served others before. Of `how` it minds stop and pause.
+  bool Run(LstmPass<float>& pass, const FitOptions& how);
 
   /// The best by the part that was held back.
   const xt::xtensor<float, 1>& weights() const { return best_; }
@@ -43,9 +43,11 @@ class NetworkFit {
   /// At most so many batches of windows judge.
   static constexpr size_t kJudgedBatches = 4;
 
+  /// Between two batches, some milliseconds each. False when stopped.
+  static bool GoOn(const FitOptions& how);
   void Iterate(LstmPass<float>& pass);
   /// Nothing when stopped.
-  std::optional<double> JudgedLoss(LstmPass<float>& pass, const std::stop_token& stop);
+  std::optional<double> JudgedLoss(LstmPass<float>& pass, const FitOptions& how);
   void FillBatch(std::span<const int32_t> minutes);
   void Shuffle();
   std::span<const float> Windows(size_t rows) const;

@@ -56,7 +56,7 @@ Result<FitReport> NetworkForecaster::FitWith(LstmBuffers& buffers, const DemandS
   const NetworkShape shape = Shape();
   NetworkFit fit(options_, shape, *data, fitted_ ? fitted_->Weights() : std::span<const float>{},
                  options.seed);
-  if (!fit.Run(buffers.Of(shape, options_.look_back, options_.batch), options.stop)) {
+  if (!fit.Run(buffers.Of(shape, options_.look_back, options_.batch), options)) {
     return Fail(ErrorCode::kUnavailable,
                 fmt::format("training of {} was stopped after {} iterations", ToString(model_),
                             fit.iterations()));

@@ -5,7 +5,8 @@
 
 namespace tidemark::forecast {
 
-std::vector<Result<FitReport>> TrainTogether(std::span<const TogetherFit> fits) {
+std::vector<Result<FitReport>> TrainTogether(std::span<const TogetherFit> fits,
+                                             const TogetherEnded& ended) {
   std::vector<Result<FitReport>> reports;
   reports.reserve(fits.size());
   LstmBuffers buffers;
@@ -15,6 +16,7 @@ std::vector<Result<FitReport>> TrainTogether(std::span<const TogetherFit> fits) 
     } else {
       reports.push_back(fit.forecaster->Fit(*fit.history, fit.options));
     }
+    if (ended) ended(reports.size() - 1, reports.back());
   }
   return reports;
 }

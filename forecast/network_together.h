@@ -9,6 +9,8 @@
 //
 // Thread-safe in the sense of its forecasters: none of them may be in use meanwhile.
 
+#include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,7 +24,12 @@ struct TogetherFit {
   FitOptions options;
 };
 
-/// One answer for each, as of Forecaster::Fit. A stop token ends its own fit only.
-std::vector<Result<FitReport>> TrainTogether(std::span<const TogetherFit> fits);
+/// What is told of each fit when it has ended: its place among the fits, and what came of it.
+using TogetherEnded = std::function<void(size_t, const Result<FitReport>&)>;
+
+/// One answer for each, as of Forecaster::Fit, in order. A stop token ends its own fit only.
+/// `ended` may be empty; it is called on this thread before the next fit begins.
+std::vector<Result<FitReport>> TrainTogether(std::span<const TogetherFit> fits,
+                                             const TogetherEnded& ended = {});
 
 }  // namespace tidemark::forecast

@@ -11,6 +11,7 @@
 
 #include "forecast/clerk.h"
 #include "forecast/cpu_budget.h"
+#include "forecast/network_together.h"
 #include "forecast/training_queue.h"
 
 namespace tidemark::forecast {
@@ -90,7 +91,7 @@ class Trainer::Core {
         wanted_.wait(lock);
         continue;
       }
-      std::vector<TrainingTask> tasks = LoadAll(queue_.Take(1), lock);
+      std::vector<TrainingTask> tasks = LoadAll(queue_.Take(options_.most_together), lock);
       if (!tasks.empty()) return tasks;
     }
     return {};
@@ -150,35 +151,49 @@ class Trainer::Core {
       std::vector<TrainingTask> tasks;
       clerk_.Ask([&] { tasks = WaitForTasks(); });
       Charge();  // what waiting and handing over took
-      for (TrainingTask& task : tasks) Fit(task);
+      Fit(std::move(tasks));
       KeepToBudget();
     }
   }
 
-  void Fit(TrainingTask& task) {
+  struct Job {
+    TrainingTask task;
+    std::unique_ptr<Forecaster> forecaster;
     double seconds = 0;
-    double* const outer = std::exchange(charge_to_, &seconds);
-    const bool is_inner = outer != nullptr;
-    if (!is_inner) inner_seconds_ = 0;
-    const std::unique_ptr<Forecaster> forecaster = options_.make(task.wish.model, task.horizons);
-    if (!task.weights.empty()) {
-      ByteReader in(task.weights);
-      // Of another release or other horizons: it begins from nothing.
-      static_cast<void>(forecaster->Restore(in));
+  };
+
+  void Fit(std::vector<TrainingTask> tasks) {
+    if (tasks.empty()) return;
+    std::vector<Job> jobs(tasks.size());
+    double* const outer = std::exchange(charge_to_, &jobs.front().seconds);
+    std::vector<TogetherFit> fits;
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      Job& job = jobs[i];
+      job.task = std::move(tasks[i]);
+      job.forecaster = options_.make(job.task.wish.model, job.task.horizons);
+      if (!job.task.weights.empty()) {
+        ByteReader in(job.task.weights);
+        // Of another release or other horizons: it begins from nothing.
+        static_cast<void>(job.forecaster->Restore(in));
+      }
+      FitOptions how;
+      how.seed = job.task.seed;
+      how.stop = stop_.get_token();
+      how.pause = [this, is_inner = outer != nullptr] { Pause(is_inner); };
+      fits.push_back({job.forecaster.get(), &job.task.history, std::move(how)});
     }
-    FitOptions how;
-    how.seed = task.seed;
-    how.stop = stop_.get_token();
-    how.pause = [this, is_inner] { Pause(is_inner); };
-    const Result<FitReport> report = forecaster->Fit(task.history, how);
-    std::string weights;
-    if (report) {
-      ByteWriter out(weights);
-      forecaster->Save(out);
-    }
-    Charge();
-    charge_to_ = outer;
-    HandOver(task, report, weights, seconds);
+    if (outer == nullptr) inner_seconds_ = 0;
+    TrainTogether(fits, [&](size_t i, const Result<FitReport>& report) {
+      std::string weights;
+      if (report) {
+        ByteWriter out(weights);
+        jobs[i].forecaster->Save(out);
+      }
+      Charge();
+      charge_to_ = i + 1 < jobs.size() ? &jobs[i + 1].seconds : outer;
+      if (outer == nullptr) inner_seconds_ = 0;
+      HandOver(jobs[i].task, report, weights, jobs[i].seconds);
+    });
   }
 
   /// The clerk makes copies and frees what was loaded: memory that one thread takes and another
@@ -209,7 +224,7 @@ class Trainer::Core {
       std::vector<TrainingTask> tasks;
       clerk_.Ask([&] { tasks = ShortTask(); });
       const double before = total_seconds_;
-      for (TrainingTask& task : tasks) Fit(task);
+      Fit(std::move(tasks));
       inner_seconds_ += total_seconds_ - before;
       KeepToBudget();
     }

@@ -65,8 +65,9 @@ class Trainer {
  public:
   struct Options {
     double budget_ratio = 0.25;  ///< of one core; 0: nothing is done
-    /// Networks of at most so many workloads are trained together.
-    size_t most_together = 16;
+    /// Networks of at most so many workloads are loaded, and trained together
+    /// (network_together.h): each is handed over as it ends.
+    size_t most_together = 4;
     /// Null: the machine's.
     std::shared_ptr<TrainingTime> time{};
     std::function<std::unique_ptr<Forecaster>(ForecastModel, const Horizons&)> make =

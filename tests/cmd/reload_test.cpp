@@ -147,9 +147,9 @@ TEST_CASE("A reload that changes what needs a restart is refused as a whole", "[
   CHECK(names("backfill: {url: 'http://q', basic_auth: {username: a, password: one}}\n") ==
         "backfill");
   // Secrets are compared, though never shown.
-  CHECK(names("backfill: {url: 'http://p', basic_auth: {username: a, password: two}}\n") ==
+  CHECK(names("backfill: {url: 'http://p', basic_auth: {username: a, password: hunter2}}\n") ==
         "backfill");
-  CHECK(bench.in_force.Yaml().find("two") == std::string::npos);
+  CHECK(bench.in_force.Yaml().find("hunter2") == std::string::npos);
   CHECK_FALSE(bench.in_force.vpa_metrics());
 
   bench.file.Write(good + same);

@@ -279,6 +279,37 @@ TEST_CASE("short fits come in between while a long one goes on, for at most half
   CHECK(world.results[0].seconds == Approx(1));
 }
 
+TEST_CASE("networks of like cost are loaded together and handed over each as it ends") {
+  FakeTime* time = nullptr;
+  World* all = nullptr;
+  std::vector<size_t> loaded;
+  std::vector<size_t> handed_over;
+  World world([&](const DemandSeries&, const FitOptions& how, std::string&) {
+    loaded.push_back(all->loaded.size());
+    handed_over.push_back(all->results.size());  // nobody else is at work meanwhile
+    for (size_t i = 0; i < loaded.size(); ++i) {
+      time->Work(1);
+      how.pause();
+    }
+    return FitReport{};
+  });
+  time = world.time.get();
+  all = &world;
+  std::vector<TrainingWish> wishes;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    wishes.push_back(Wish(name, 20, ForecastModel::kBiLstm));
+  }
+  world.trainer->SetWishes(wishes);
+  world.WaitForResults(5);
+  world.trainer->Stop();
+  CHECK(world.Trained() == std::vector<std::string>{"a", "b", "c", "d", "e"});
+  CHECK(loaded == std::vector<size_t>{4, 4, 4, 4, 5});
+  CHECK(handed_over == std::vector<size_t>{0, 1, 2, 3, 4});
+  for (size_t i = 0; i < 5; ++i) {
+    CHECK(world.results[i].seconds == Approx(static_cast<double>(i + 1)));
+  }
+}
+
 TEST_CASE("a stop ends the fit under way, without a result") {
   std::promise<void> begun;
   World world([&](const DemandSeries&, const FitOptions& how, std::string&) -> Result<FitReport> {
