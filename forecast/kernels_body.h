@@ -44,6 +44,17 @@ inline Vector Sqrt(Vector value) {
 #endif
 }
 
+/// 1 / value, of a finite value of 1 or more.
+inline Vector Inverse(Vector value) {
+#if defined(__AVX512F__)
+  // A division takes as long as ten other operations: 14 bits by table, twice as many by Newton.
+  const Vector near = (Vector)_mm512_rcp14_ps((__m512)value);
+  return near * (2.0F - value * near);
+#else
+  return 1.0F / value;
+#endif
+}
+
 /// NaN stays NaN.
 inline Vector Clamp(Vector value, float low, float high) {
   const Vector lows = Vector{} + low;
@@ -95,7 +106,7 @@ inline void Sigmoid(Vector& a, Vector& b) {
   const Exponential eb = SplitExp(Clamp(-b, -40, 40));
   const Vector below_a = (ea.scale * ea.rest + ea.scale) + 1.0F;
   const Vector below_b = (eb.scale * eb.rest + eb.scale) + 1.0F;
-  const Vector inverse = 1.0F / (below_a * below_b);
+  const Vector inverse = Inverse(below_a * below_b);
   a = below_b * inverse;
   b = below_a * inverse;
 }
@@ -104,7 +115,7 @@ inline void Sigmoid(Vector& a, Vector& b) {
 inline Vector Tanh(Vector x) {
   const Exponential split = SplitExp(Clamp(x + x, -40, 40));
   const Vector e = split.scale * split.rest + (split.scale - 1.0F);
-  return e / (e + 2.0F);
+  return e * Inverse(e + 2.0F);
 }
 
 /// A sigmoid and a tanh, with one division.
@@ -114,7 +125,7 @@ inline void SigmoidAndTanh(Vector& a, Vector& b) {
   const Vector below_a = (ea.scale * ea.rest + ea.scale) + 1.0F;
   const Vector above_b = eb.scale * eb.rest + (eb.scale - 1.0F);
   const Vector below_b = above_b + 2.0F;
-  const Vector inverse = 1.0F / (below_a * below_b);
+  const Vector inverse = Inverse(below_a * below_b);
   a = below_b * inverse;
   b = above_b * (below_a * inverse);
 }

@@ -12,6 +12,7 @@ NetworkFit::NetworkFit(const NetworkOptions& options, const NetworkShape& shape,
       data_(data),
       random_(seed),
       adam_(shape.WeightCount(), {.rate = options.rate, .clip_norm = options.clip_norm}),
+      warm_(!start.empty()),
       most_iterations_(options.max_iterations),
       order_(data.training) {
   // Without a part held back, what is learnt from judges.
@@ -22,7 +23,7 @@ NetworkFit::NetworkFit(const NetworkOptions& options, const NetworkShape& shape,
   for (size_t i = 0; i < all.size(); i += every) judged_.push_back(all[i]);
   weights_.resize({shape.WeightCount()});
   gradient_.resize({shape.WeightCount()});
-  if (start.empty()) {
+  if (!warm_) {
     DrawWeights(shape, random_.Next(), std::span(weights_.data(), weights_.size()));
   } else {
     std::ranges::copy(start, weights_.data());
@@ -90,9 +91,12 @@ std::optional<double> NetworkFit::JudgedLoss(LstmPass<float>& pass, const FitOpt
 }
 
 bool NetworkFit::Run(LstmPass<float>& pass, const FitOptions& how) {
-  const auto begin = JudgedLoss(pass, how);
-  if (!begin) return false;
-  best_loss_ = *begin;
+  if (warm_) {
+    // What it begins from is kept unless something better comes.
+    const auto begin = JudgedLoss(pass, how);
+    if (!begin) return false;
+    best_loss_ = *begin;
+  }
   int32_t without_better = 0;
   int32_t judged_at = 0;
   while (iterations_ < most_iterations_ && !broken_) {

@@ -6,6 +6,7 @@
 // forecast/network*.cpp only. Not thread-safe.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -57,11 +58,12 @@ class NetworkFit {
   const NetworkData& data_;
   SplitMix random_;
   Adam<float> adam_;
+  bool warm_;
   int32_t most_iterations_;
   xt::xtensor<float, 1> weights_;
   xt::xtensor<float, 1> gradient_;
   xt::xtensor<float, 1> best_;
-  double best_loss_ = 0;
+  double best_loss_ = std::numeric_limits<double>::infinity();
   std::vector<int32_t> judged_;
   std::vector<int32_t> order_;
   size_t next_ = 0;

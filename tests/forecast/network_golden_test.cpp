@@ -267,7 +267,8 @@ TEST_CASE("Adam comes down the way that libtorch's does") {
   const Json file = Read("lstm_training.json");
   for (const Json& entry : file.as_array()) {
     Train<double>(entry, 1e-6, 1e-3);
-    Train<float>(entry, 1e-4, 1e-2);
+    // Rounding grows from step to step.
+    Train<float>(entry, 1e-4, 5e-2);
   }
 }
 
