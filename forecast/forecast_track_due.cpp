@@ -47,7 +47,7 @@ bool ForecastTrack::State::IsFlat() const {
   constexpr double kNoMove = 1e-4;
   if (lanes_.empty() || newest_ < 0) return false;
   const LossRecord& last_value = lanes_.front().losses[0];
-  const LossSums day = last_value.Day(HourOf(newest_), last_value);
+  const LossSums day = last_value.Day(newest_, last_value);
   return day.scored >= kYoungMinutes && day.error <= kNoMove * double{level_} * day.scored;
 }
 
