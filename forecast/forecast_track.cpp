@@ -235,9 +235,7 @@ void ForecastTrack::State::ParkNetworks() {
   for (size_t i = 0; i < Candidates(); ++i) {
     Candidate& candidate = candidates_[i];
     if (!IsNetwork(plan_.models[i]) || !candidate.forecaster->IsFitted()) continue;
-    const bool in_use = std::any_of(lanes_.begin(), lanes_.end(),
-                                    [i](const Lane& lane) { return lane.in_use == i; });
-    if (in_use) candidate.worth_it = newest_;
+    if (IsInUse(i)) candidate.worth_it = newest_;
     if (newest_ - candidate.worth_it < kTrialOfNetworks) continue;
     candidate.forecaster = make_(plan_.models[i], plan_.horizons);
     candidate.parked = true;

@@ -38,7 +38,7 @@ struct FittedModel {
   std::string_view weights;    ///< Forecaster::Save
   int64_t trained_minute = 0;  ///< newest minute it has learnt from
   double seconds = 0;          ///< of one core
-  FitReport report;
+  FitReport report{};
 };
 
 /// Is told of every forecast whose truth has come; for back-tests.

@@ -51,6 +51,11 @@ bool ForecastTrack::State::IsFlat() const {
   return day.scored >= kYoungMinutes && day.error <= kNoMove * double{level_} * day.scored;
 }
 
+bool ForecastTrack::State::IsInUse(size_t candidate) const {
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [candidate](const Lane& lane) { return lane.in_use == candidate; });
+}
+
 std::vector<DueFit> ForecastTrack::State::Due(int64_t minute) const {
   std::vector<DueFit> due;
   if (newest_ < 0 || candidates_.empty() || minute < newest_ || minute - newest_ > kHour ||
@@ -65,6 +70,8 @@ std::vector<DueFit> ForecastTrack::State::Due(int64_t minute) const {
     if (!candidate.forecaster->NeedsFit()) continue;
     const Schedule schedule = ScheduleOf(plan_.models[i]);
     if (span < schedule.first) continue;
+    // A network on trial is judged before it is trained again.
+    if (IsNetwork(plan_.models[i]) && candidate.forecaster->IsFitted() && !IsInUse(i)) continue;
     int64_t period = schedule.period;
     if (candidate.parked && plan_.always != plan_.models[i]) period = schedule.parked;
     if (schedule.in_youth) period = std::min(period, std::max(kHour, span / 3));
