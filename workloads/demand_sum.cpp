@@ -84,10 +84,14 @@ void DemandSum::AddMissing(int64_t start_ms) {
   if (start_ms >= given_until_ms_) ++At(start_ms).missing;
 }
 
+void DemandSum::LeaveOut(int64_t start_ms) {
+  if (start_ms >= given_until_ms_) At(start_ms).is_left_out = true;
+}
+
 /// nullopt: not known well enough.
 std::optional<DemandMinute> DemandSum::Open::Total() const {
   DemandMinute minute{start_ms, usage, pods + static_cast<uint32_t>(young.size())};
-  if (minute.pods == 0) return std::nullopt;
+  if (minute.pods == 0 || is_left_out) return std::nullopt;
   const uint64_t known = uint64_t{minute.pods} + missing;
   if (missing * kMissingOneOf > known) return std::nullopt;
   for (const double one : young) {
@@ -133,6 +137,7 @@ void DemandSum::Save(ByteWriter& out, int64_t base_ms) const {
     out.Double(open.usage);
     out.Varint(open.pods);
     out.Varint(open.missing);
+    out.Bool(open.is_left_out);
     out.Varint(open.young.size());
     for (const double one : open.young) out.Double(one);
   }
@@ -142,7 +147,7 @@ std::optional<DemandSum> DemandSum::Restore(ByteReader& in, int64_t base_ms) {
   constexpr uint64_t kMostPods = uint64_t{1} << 31;  // so that no count of them overflows
   DemandSum sum(RestoreMs(in, base_ms));
   bool good = IsAligned(sum.given_until_ms_);
-  constexpr size_t kLeastOpen = 4 + sizeof(double);
+  constexpr size_t kLeastOpen = 5 + sizeof(double);
   const uint64_t count = in.Count(kLeastOpen);
   for (uint64_t i = 0; good && i < count; ++i) {
     Open open;
@@ -150,6 +155,7 @@ std::optional<DemandSum> DemandSum::Restore(ByteReader& in, int64_t base_ms) {
     open.usage = in.Double();
     const uint64_t pods = in.Varint();
     const uint64_t missing = in.Varint();
+    open.is_left_out = in.Bool();
     const uint64_t young = in.Count(sizeof(double));
     open.young.reserve(young);
     for (uint64_t y = 0; y < young; ++y) open.young.push_back(in.Double());

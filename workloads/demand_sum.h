@@ -40,7 +40,8 @@ struct PodDemand {
   };
   State state = State::kApart;
   int64_t passed_ms = kNever;      ///< end of the last minute that it has handed over
-  int64_t last_count_ms = kNever;  ///< start of the last minute in which it counted
+  int64_t last_count_ms = kNever;  ///< start of the last minute in which it counted, or else
+                                   ///< of the one before it was there
   boost::container::small_vector<UsageMinute, 1> open;  ///< by time; of all its containers
 
   /// A minute of one container. One that was handed over already is let be.
@@ -64,6 +65,8 @@ class DemandSum {
   bool Add(UsageMinute minute, bool is_young);
   /// A pod that lives has no usage in the minute.
   void AddMissing(int64_t start_ms);
+  /// The minute is not given, whatever comes.
+  void LeaveOut(int64_t start_ms);
   /// Appends the minutes that end at `until_ms` or before; those of which too little is known are
   /// left out.
   void Close(int64_t until_ms, std::vector<DemandMinute>& out);
@@ -95,6 +98,7 @@ class DemandSum {
     double usage = 0;  // of those that are not young
     uint32_t pods = 0;
     uint32_t missing = 0;
+    bool is_left_out = false;
     std::vector<double> young;
 
     std::optional<DemandMinute> Total() const;

@@ -12,6 +12,11 @@
 //  - One that ends, or that nothing is told of any more, is not missing. Nor is one that has
 //    shown no usage yet.
 //
+//  - One that comes back, or comes to the workload, is missing in the minute in which it does when
+//    it is older and that minute has too little of it. Where a whole workload comes back after more
+//    than five minutes (its Prometheus was down) that minute is left out: not all pods are back
+//    yet.
+//
 // A pod whose owner is not known yet has no part in any workload: what it uses until then does not
 // come into the demand (it is young, and would count for no more than the others' mean), and it is
 // not missing there. A workload's demand begins with the first whole minute after the workload came
@@ -102,7 +107,13 @@ void NamespaceState::TakeDemand(Pod& pod, Resource resource, std::optional<int64
   if (demand == nullptr || demand->wish.resource != resource) return;
   if (!pod.demand) pod.demand = std::make_unique<PodDemand>();
   for (const UsageMinute& minute : minutes_) pod.demand->Add(minute);
-  FollowDemand(pod, passed_ms ? passed_ms : PassedMs(pod, resource));
+  DemandSum& sum = pod.workload->demand->sum;
+  const int64_t known_ms = std::max(sum.FastestMs(), sum.given_until_ms());
+  const auto sampled_ms = passed_ms ? std::nullopt : PassedMs(pod, resource);
+  FollowDemand(pod, passed_ms ? passed_ms : sampled_ms);
+  if (sampled_ms && known_ms != kNever && *sampled_ms > known_ms + kMaxGapMs) {
+    sum.LeaveOut(*sampled_ms);
+  }
   // Nothing of it goes on: what has come is of a run that counted as ended long ago.
   if (pod.demand->state == PodDemand::State::kApart) pod.demand.reset();
 }
@@ -130,11 +141,25 @@ void NamespaceState::FollowDemand(Pod& pod, std::optional<int64_t> passed_ms) {
     }
     own.state = State::kWaited;
     demand.sum.Enter(own.passed_ms);
+    ExpectDemand(pod, own.open.empty() ? *passed_ms : own.open.front().start_ms);
   }
   const int64_t from_ms = own.passed_ms;
   if (*passed_ms <= from_ms) return;
   HandOver(pod, *passed_ms, *passed_ms);
+  ExpectDemand(pod, *passed_ms);
   if (demand.sum.Move(from_ms, *passed_ms)) DemandIsDue(*pod.workload);
+}
+
+/// The pod is there, maybe again, from this minute on.
+void NamespaceState::ExpectDemand(Pod& pod, int64_t start_ms) {
+  PodDemand& own = *pod.demand;
+  start_ms = std::max(start_ms, own.passed_ms);
+  const auto started_s = pod.started.At(start_ms);
+  const double born_ms = started_s ? *started_s * 1000 : static_cast<double>(pod.first_ms);
+  if (born_ms >= static_cast<double>(start_ms)) return;  // its first minute is never whole
+  if (own.last_count_ms == kNever || start_ms > own.last_count_ms + kMaxGapMs) {
+    own.last_count_ms = start_ms - kMinuteMs;
+  }
 }
 
 /// Nobody waits for the pod any more.

@@ -525,7 +525,6 @@ bool NamespaceState::Restorer::ReadPodDemand(const PodPlace& place) {
   if (demand.state == PodDemand::State::kApart) return !in_.failed();
   const auto of = demands_.find(place.pod->workload);
   if (of == demands_.end() || !demand.Restore(in_, base_ms_)) return false;
-  if (demand.passed_ms < of->second.sum.given_until_ms()) return false;
   pod_demands_.emplace_back(place.pod, std::move(demand));
   return true;
 }

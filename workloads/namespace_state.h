@@ -264,6 +264,7 @@ class NamespaceState {
   void TakeDemand(Pod& pod, Resource resource, std::optional<int64_t> passed_ms);
   void FollowDemand(Pod& pod, std::optional<int64_t> passed_ms);
   void EndDemand(Pod& pod);
+  static void ExpectDemand(Pod& pod, int64_t start_ms);
   void LeaveDemand(Pod& pod);
   static bool IsYoung(const Pod& pod, int64_t end_ms, int64_t startup_ms);
   void HandOver(Pod& pod, int64_t until_ms, int64_t missing_until_ms);

@@ -86,6 +86,15 @@ TEST_CASE("a minute in which more than a tenth of the pods are missing is left o
   CHECK_FALSE(sum.HasOpen());  // closed already
 }
 
+TEST_CASE("a minute that is left out is not given, whatever comes", "[workloads][demand]") {
+  DemandSum sum;
+  sum.Add(At(0, 1), false);
+  sum.LeaveOut(At(0, 0).start_ms);
+  sum.Add(At(0, 1), false);
+  sum.Add(At(1, 1), false);
+  CHECK(Closed(sum, EndOf(1)) == Lines{"1 1 1"});
+}
+
 TEST_CASE("a sum that is no number is left out", "[workloads][demand]") {
   DemandSum sum;
   sum.Add(At(0, std::numeric_limits<double>::max()), false);
@@ -135,6 +144,7 @@ TEST_CASE("saved demand is the same, and a cut one none", "[workloads][demand]")
   sum.Add(At(1, 0.2), true);
   sum.Add(At(3, 7), true);
   sum.AddMissing(At(3, 0).start_ms);
+  sum.LeaveOut(At(4, 0).start_ms);
   std::string bytes;
   ByteWriter writer(bytes);
   sum.Save(writer, kT0);
@@ -191,6 +201,7 @@ TEST_CASE("demand that nothing can have saved does not restore", "[workloads][de
     out.Double(1);
     out.Varint(pods);
     out.Varint(0);
+    out.Bool(false);
     out.Varint(0);
   };
   const auto sum_of = [&](const std::vector<int64_t>& starts, uint64_t pods = 1) {
