@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "forecast/cholesky.h"
-
 namespace tidemark::forecast {
 namespace {
 
@@ -47,20 +45,33 @@ class Candidate {
 
   void SolveOlder() {
     regression_.SetProducts(older_);
-    for (size_t p = 0; p < kPenalties.size(); ++p) solved_[p] = regression_.Solve(kPenalties[p]);
+    const size_t n = regression_.FeatureCount();
+    tried_.assign(n, {});
+    for (size_t p = 0; p < kPenalties.size(); ++p) {
+      const LagWeights solved = regression_.Solve(kPenalties[p]);
+      is_solved_[p] = !solved.empty();
+      for (size_t h = 0; is_solved_[p] && h < horizons_.size(); ++h) {
+        for (size_t i = 0; i < n; ++i) {
+          tried_[i][p * kMaxForecastHorizons + h] = static_cast<float>(solved[h * n + i]);
+        }
+      }
+    }
   }
 
   void Try(const double* x, int64_t minute_of_day) {
     WriteLagFeatures(
         lags_, yesterday_, [x](int64_t shift) { return x[-shift]; }, minute_of_day, features_);
-    for (size_t p = 0; p < kPenalties.size(); ++p) {
-      if (solved_[p].empty()) continue;
-      for (size_t h = 0; h < horizons_.size(); ++h) {
-        const double said =
-            Dot(features_.values.data(), &solved_[p][h * features_.count], features_.count);
-        const double truth = x[horizons_[h]] - *x;
+    Side said{};
+    for (size_t i = 0; i < tried_.size(); ++i) {
+      const auto feature = static_cast<float>(features_.values[i]);
+      for (size_t k = 0; k < said.size(); ++k) said[k] += feature * tried_[i][k];
+    }
+    for (size_t h = 0; h < horizons_.size(); ++h) {
+      const double truth = x[horizons_[h]] - *x;
+      for (size_t p = 0; p < kPenalties.size(); ++p) {
+        const double change{said[p * kMaxForecastHorizons + h]};
         for (size_t s = 0; s < kShares.size(); ++s) {
-          errors_[h][p][s] += std::abs(kShares[s] * said - truth);
+          errors_[h][p][s] += std::abs(kShares[s] * change - truth);
         }
       }
     }
@@ -69,10 +80,11 @@ class Candidate {
   void Choose() {
     for (size_t h = 0; h < horizons_.size(); ++h) {
       for (size_t p = 0; p < kPenalties.size(); ++p) {
-        if (solved_[p].empty()) continue;
+        if (!is_solved_[p]) continue;
         for (size_t s = 0; s < kShares.size(); ++s) {
           const double error = errors_[h][p][s];
-          if (error < best_[h].error) best_[h] = {error, p, kShares[s]};
+          if (!(error < best_[h].error)) continue;
+          best_[h] = {error, p, kShares[s]};
         }
       }
     }
@@ -101,6 +113,7 @@ class Candidate {
   }
 
  private:
+  using Side = std::array<float, kPenalties.size() * kMaxForecastHorizons>;
   struct Choice {
     double error = std::numeric_limits<double>::infinity();
     size_t penalty = 0;
@@ -113,7 +126,10 @@ class Candidate {
   LagRegression regression_;
   ShiftProducts older_;
   ShiftProducts newer_;
-  std::array<LagWeights, kPenalties.size()> solved_;
+  std::array<bool, kPenalties.size()> is_solved_{};
+  /// For each feature the weights of all penalties and horizons beside each other, so that one
+  /// pass over the features of a minute answers them all; digits of a float are enough to choose.
+  std::vector<Side> tried_;
   std::array<std::array<std::array<double, kShares.size()>, kPenalties.size()>,
              kMaxForecastHorizons>
       errors_{};

@@ -16,8 +16,7 @@ struct Turn {
   double sine;
 };
 
-/// Minutes of any week from 1970 on, so that a shifted minute needs no second look.
-const Turn& TurnOf(int64_t minute) {
+const std::array<Turn, kMinutesADay>& Turns() {
   static const std::array<Turn, kMinutesADay> turns = [] {
     std::array<Turn, kMinutesADay> made{};
     for (size_t i = 0; i < made.size(); ++i) {
@@ -26,16 +25,30 @@ const Turn& TurnOf(int64_t minute) {
     }
     return made;
   }();
-  const int64_t rest = minute % kMinutesADay;
-  return turns[static_cast<size_t>(rest < 0 ? rest + kMinutesADay : rest)];
+  return turns;
 }
+
+/// A harmonic at a minute, from where it goes on without a division.
+class Wheel {
+ public:
+  Wheel(int64_t minute, int64_t times) : by_(times), at_(minute * times % kMinutesADay) {
+    if (at_ < 0) at_ += kMinutesADay;
+  }
+  const Turn& turn() const { return Turns()[static_cast<size_t>(at_)]; }
+  void Forward() { at_ += at_ + by_ >= kMinutesADay ? by_ - kMinutesADay : by_; }
+  void Back() { at_ -= at_ < by_ ? by_ - kMinutesADay : by_; }
+
+ private:
+  int64_t by_;
+  int64_t at_;
+};
 
 }  // namespace
 
 void WriteHarmonics(int64_t minute_of_day, size_t harmonics, double* out) {
   *out++ = 1;
   for (size_t m = 1; m <= harmonics; ++m) {
-    const Turn& turn = TurnOf(minute_of_day * static_cast<int64_t>(m));
+    const Turn& turn = Wheel(minute_of_day, static_cast<int64_t>(m)).turn();
     *out++ = turn.cosine;
     *out++ = turn.sine;
   }
@@ -98,32 +111,36 @@ void ShiftProducts::AddHarmonics(const double* x, int64_t minute_of_day, int64_t
   for (size_t m = 0; m <= harmonics_; ++m) {
     const auto times = static_cast<int64_t>(m);
     Turn sum{};
-    const auto turn = [&](int64_t u) -> const Turn& { return TurnOf((minute_of_day + u) * times); };
+    int64_t shift = 0;  // of the window that is summed
     bool begun = false;
-    int64_t shift = 0;
     for (const size_t index : plan_->rising) {
       const int64_t wanted = plan_->shifts[index];
       if (!begun || wanted - shift >= end - first) {
         begun = true;
         shift = wanted;
         sum = {};
-        for (int64_t u = first - shift; u < end - shift; ++u) {
-          sum.cosine += x[u] * turn(u).cosine;
-          sum.sine += x[u] * turn(u).sine;
+        Wheel wheel(minute_of_day + first - shift, times);
+        for (int64_t u = first - shift; u < end - shift; ++u, wheel.Forward()) {
+          sum.cosine += x[u] * wheel.turn().cosine;
+          sum.sine += x[u] * wheel.turn().sine;
         }
       }
-      for (; shift < wanted; ++shift) {
-        const int64_t in = first - shift - 1;
-        const int64_t out = end - shift - 1;
-        sum.cosine += x[in] * turn(in).cosine - x[out] * turn(out).cosine;
-        sum.sine += x[in] * turn(in).sine - x[out] * turn(out).sine;
+      if (shift < wanted) {
+        Wheel in(minute_of_day + first - shift - 1, times);
+        Wheel out(minute_of_day + end - shift - 1, times);
+        for (; shift < wanted; ++shift, in.Back(), out.Back()) {
+          const double coming = x[first - shift - 1];
+          const double going = x[end - shift - 1];
+          sum.cosine += coming * in.turn().cosine - going * out.turn().cosine;
+          sum.sine += coming * in.turn().sine - going * out.turn().sine;
+        }
       }
-      const Turn& by = TurnOf(shift * times);
       double* const sums = &sums_[index * size_ + one];
       if (m == 0) {
         sums[0] += weight * sum.cosine;
         continue;
       }
+      const Turn by = Wheel(shift, times).turn();
       sums[2 * m - 1] += weight * (sum.cosine * by.cosine - sum.sine * by.sine);
       sums[2 * m] += weight * (sum.sine * by.cosine + sum.cosine * by.sine);
     }
