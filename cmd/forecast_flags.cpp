@@ -67,7 +67,7 @@ Result<void> ReadModels(const GivenFlags& flags, forecast::BacktestOptions& opti
       if (!model) {
         return WrongFlag("models", fmt::format("{} is no model, allowed: {}, comma-separated, or "
                                                "{}",
-                                               Shown(name, true), ModelNames(), kAll));
+                                               Shown(name, name.empty()), ModelNames(), kAll));
       }
       models.push_back(*model);
     }
@@ -86,7 +86,7 @@ Result<void> ReadHorizons(const GivenFlags& flags, std::vector<int32_t>& horizon
         "horizons",
         fmt::format("{} is no horizon that may stand there, allowed: up to {} whole "
                     "minutes from 1m to {}m, rising, such as 1m,3m,10m",
-                    Shown(part, true), kMaxForecastHorizons, kMaxForecastHorizonMinutes));
+                    Shown(part, part.empty()), kMaxForecastHorizons, kMaxForecastHorizonMinutes));
   };
   horizons.clear();
   const std::string text = FlagValue(flags, "horizons");
