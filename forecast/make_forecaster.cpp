@@ -3,6 +3,7 @@
 #include "forecast/forecaster.h"
 #include "forecast/holt_winters.h"
 #include "forecast/last_value.h"
+#include "forecast/network_forecaster.h"
 #include "forecast/ridge.h"
 #include "forecast/seasonal_naive.h"
 
@@ -17,9 +18,9 @@ std::unique_ptr<Forecaster> MakeForecaster(ForecastModel model, const Horizons& 
     case ForecastModel::kSeasonalWeek: return MakeSeasonalNaive(model, horizons);
     case ForecastModel::kHoltWinters: return MakeHoltWinters(horizons);
     case ForecastModel::kArima: return MakeArima(horizons);
-    case ForecastModel::kLastValue:
     case ForecastModel::kLstm:
-    case ForecastModel::kBiLstm: break;
+    case ForecastModel::kBiLstm: return MakeNetwork(model, horizons);
+    case ForecastModel::kLastValue: break;
   }
   return MakeLastValue(horizons);
 }
