@@ -17,7 +17,8 @@
 namespace tidemark::forecast {
 namespace {
 
-constexpr int64_t kLeastRows = 300;
+// With look-back and aims they come to six hours.
+constexpr int64_t kLeastRows = 240;
 constexpr uint8_t kFormat = 1;
 
 /// Empty where one is not finite.

@@ -14,7 +14,7 @@ namespace tidemark::forecast {
 
 /// `model` is kRidge30 or kRidge60. Gaps of up to kBridgedMinutes are bridged; longer ones in the
 /// look-back keep a forecast from being made, in yesterday's minutes make it do without them. Fit
-/// needs 300 minutes that are known with what is around them; its report's loss is the absolute
+/// needs 240 minutes that are known with what is around them; its report's loss is the absolute
 /// error on what was held back in units of the last value's. Bytes: 2 kB with 60 lags.
 std::unique_ptr<Forecaster> MakeRidge(ForecastModel model, const Horizons& horizons);
 

@@ -1,14 +1,15 @@
-#include "bench/forecast/linear_models.h"
+// What the models without a network cost: a fit, a tick's forecasts, bytes.
+#include "bench/forecast/part.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <ctime>
 #include <limits>
 #include <memory>
 #include <numbers>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -23,16 +24,9 @@ using namespace tidemark::forecast;
 constexpr int64_t kStart = 20'000 * 1440LL;
 constexpr int64_t kMinutes = 8 * 1440;
 constexpr int kRounds = 3;
-/// What the issue speaks of.
+/// What figures are for, whatever was measured.
 constexpr double kFittedWorkloads = 1'000;
 constexpr double kForecastWorkloads = 10'000;
-
-/// Of this thread.
-double CpuSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 DemandHistory MakeHistory(uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -53,7 +47,8 @@ struct Cost {
   size_t bytes = 0;
 };
 
-Cost Measure(ForecastModel model, const std::vector<DemandHistory>& histories) {
+/// Nothing where something went wrong.
+std::optional<Cost> Measure(ForecastModel model, const std::vector<DemandHistory>& histories) {
   Cost best{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(), 0};
   std::vector<std::unique_ptr<Forecaster>> made;
   for (int round = 0; round < kRounds; ++round) {
@@ -63,7 +58,7 @@ Cost Measure(ForecastModel model, const std::vector<DemandHistory>& histories) {
     for (size_t i = 0; i < histories.size(); ++i) {
       if (made[i]->NeedsFit() && !made[i]->Fit(histories[i].Series(), {})) {
         std::fprintf(stderr, "%s cannot be fitted\n", std::string(ToString(model)).c_str());
-        return {};
+        return std::nullopt;
       }
     }
     best.fit_seconds = std::min(best.fit_seconds, CpuSeconds() - begun);
@@ -74,7 +69,11 @@ Cost Measure(ForecastModel model, const std::vector<DemandHistory>& histories) {
       said += made[i]->Forecast(histories[i], histories[i].newest(), out) ? 1 : 0;
     }
     best.forecast_seconds = std::min(best.forecast_seconds, CpuSeconds() - begun);
-    if (said != histories.size()) std::fprintf(stderr, "some forecasts were not made\n");
+    if (said != histories.size()) {
+      std::fprintf(stderr, "%s: some forecasts were not made\n",
+                   std::string(ToString(model)).c_str());
+      return std::nullopt;
+    }
   }
   for (const auto& one : made) best.bytes += one->MemoryBytes();
   return best;
@@ -82,7 +81,8 @@ Cost Measure(ForecastModel model, const std::vector<DemandHistory>& histories) {
 
 }  // namespace
 
-void MeasureLinearModels(size_t workloads) {
+int RunLinear(const PartOptions& options) {
+  const size_t workloads = options.quick ? 10 : 300;
   std::vector<DemandHistory> histories;
   for (size_t i = 0; i < workloads; ++i) histories.push_back(MakeHistory(i + 1));
   const auto count = static_cast<double>(workloads);
@@ -91,17 +91,19 @@ void MeasureLinearModels(size_t workloads) {
   for (const ForecastModel model :
        {ForecastModel::kLastValue, ForecastModel::kDayRise, ForecastModel::kSeasonalDay,
         ForecastModel::kHoltWinters, ForecastModel::kRidge30, ForecastModel::kRidge60}) {
-    const Cost cost = Measure(model, histories);
-    const std::string name(ToString(model));
+    const auto cost = Measure(model, histories);
+    if (!cost) return 1;
     if (MakeForecaster(model, Horizons())->NeedsFit()) {
-      std::printf("tidemark %s_fit_1000_workloads %.3f s\n", name.c_str(),
-                  cost.fit_seconds / count * kFittedWorkloads);
+      const std::string name(ToString(model));
+      Say("tidemark", (name + "_1000_fits_seconds").c_str(),
+          cost->fit_seconds / count * kFittedWorkloads);
     }
-    tick += cost.forecast_seconds / count * kForecastWorkloads;
-    bytes += static_cast<double>(cost.bytes) / count;
+    tick += cost->forecast_seconds / count * kForecastWorkloads;
+    bytes += static_cast<double>(cost->bytes) / count;
   }
-  std::printf("tidemark linear_forecasts_10000_workloads %.1f ms\n", tick * 1e3);
-  std::printf("tidemark linear_models_per_workload %.0f B\n", bytes);
+  Say("tidemark", "linear_10000_forecasts_seconds", tick);
+  Say("tidemark", "linear_models_bytes", bytes);
+  return 0;
 }
 
 }  // namespace tidemark::bench

@@ -13,6 +13,7 @@ struct Part {
 };
 
 constexpr Part kParts[] = {
+    {"linear", RunLinear},
     {"networks", RunNetworks},
 };
 

@@ -22,5 +22,7 @@ void Say(const char* system, const char* metric, double value);
 
 /// Each returns 0, or 1 when it has found something wrong and said so on stderr.
 int RunNetworks(const PartOptions& options);
+/// 300 workloads; figures are for as many as their names say. Each is the best of three rounds.
+int RunLinear(const PartOptions& options);
 
 }  // namespace tidemark::bench

@@ -4,6 +4,9 @@
 networks: a BiLSTM of 100 units, 32 windows of 60 minutes an iteration. The floor is the products of matrices of an
 iteration and nothing else, by each library that could do them; the peer is libtorch, where Debian's libtorch-dev is
 installed. All take turns, figures are of CPU time, and of each the best run counts.
+
+linear: a fit of each model that has to learn for 1,000 workloads with eight days of minutes, the forecasts of one tick
+of all linear models for 10,000 workloads, and what the models of one workload take.
 """
 
 import argparse
@@ -74,7 +77,16 @@ def networks(options, results):
         results.append({"system": "tidemark", "part": "networks", "metric": metric, "value": value})
 
 
-PARTS = {"networks": networks}
+def linear(options, results):
+    best = {}
+    for _ in range(1 if options.quick else options.runs):
+        run(BIN / "forecast_bench", ["--quick", "linear"] if options.quick else ["linear"], best)
+    table(["models without a network", "value"], [[metric, f"{value:.4g}"] for (_, metric), value in best.items()])
+    for (system, metric), value in best.items():
+        results.append({"system": system, "part": "linear", "metric": metric, "value": value})
+
+
+PARTS = {"networks": networks, "linear": linear}
 
 
 def main():

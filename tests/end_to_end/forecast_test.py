@@ -1,195 +1,200 @@
 #!/usr/bin/env python3
-"""What demand will be: a day and a half of a load with a rhythm, models that are trained meanwhile, and a kill.
+"""tidetool forecast as a program: over files, and over the history of a real Prometheus.
 
-usage: TIDEMARK_BIN=build/release/bin/tidemark TIDETOOL_BIN=build/release/bin/tidetool forecast_test.py
+usage: TIDETOOL_BIN=build/release/bin/tidetool forecast_test.py
 """
 
 import json
 import math
+import os
 import pathlib
 import random
 import shutil
+import subprocess
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
-from history import STEP, History, Series, container
-from programs import Daemon, pack, series, total, wait_for
+from history import History, Series
+from replay_requests_test import Tags
 
+TIDETOOL = os.environ.get("TIDETOOL_BIN", "build/release/bin/tidetool")
 MINUTE = 60
 HOUR = 3600
-NOW = int(time.time()) // 60 * 60
-HOURS = 36
-START = NOW - HOURS * HOUR
-PODS = ("aaaaa", "bbbbb")
-REQUEST = 2.0  # cores of one pod
-SEED = 11
-# Swings in 24 minutes: who takes the last value for the next is always late.
-SWING_MINUTES = 24
-CONFIG = "{}"
-WEB = {"namespace": "shop", "workload_type": "deployment", "workload": "web"}
+DAY = 24 * HOUR
+FIELDS = ["trace", "class", "horizon_seconds", "model", "error_ratio", "pinball_ratio"]
 
 
-def load(seconds):
-    """Cores of the whole workload, without noise."""
-    return 3 + 1.5 * math.sin(2 * math.pi * seconds / (SWING_MINUTES * MINUTE))
+def tidetool(*arguments):
+    return subprocess.run([TIDETOOL, "forecast", *map(str, arguments)], capture_output=True, text=True, timeout=240)
 
 
-class Stream:
-    """The samples of a Deployment of two pods, minute by minute, as counters and facts."""
-
-    def __init__(self):
-        noise = random.Random(SEED)
-        self.spent = {pod: 0.0 for pod in PODS}
-        self.demand = {}  # of each minute, by its start
-        self.noise = noise
-
-    def body(self, when):
-        """The samples of this moment, a whole minute."""
-        used = load(when - MINUTE / 2) * self.noise.gauss(1, 0.02)
-        self.demand[when - MINUTE] = used
-        out = []
-        for pod, share in zip(PODS, (0.6, 0.4)):
-            self.spent[pod] += used * share * MINUTE
-            name = {"namespace": "shop", "pod": f"web-5c9f7b6d4-{pod}"}
-            for metric, labels, value in (
-                    ("container_cpu_usage_seconds_total",
-                     {**name, "container": "app", "cpu": "total", "id": f"/shop/{pod}"}, self.spent[pod]),
-                    ("kube_pod_owner", {**name, "owner_kind": "ReplicaSet", "owner_name": "web-5c9f7b6d4",
-                                        "owner_is_controller": "true"}, 1),
-                    ("kube_pod_container_resource_requests",
-                     {**name, "container": "app", "resource": "cpu", "unit": "core"}, REQUEST)):
-                out.append(series({"__name__": metric, **labels}, value, when * 1000))
-        for metric, labels, value in (
-                ("kube_replicaset_owner", {"namespace": "shop", "replicaset": "web-5c9f7b6d4",
-                                           "owner_kind": "Deployment", "owner_name": "web"}, 1),
-                ("kube_deployment_spec_replicas", {"namespace": "shop", "deployment": "web"}, len(PODS))):
-            out.append(series({"__name__": metric, **labels}, value, when * 1000))
-        return pack(b"".join(out))
-
-    def send(self, daemon, first, last):
-        for when in range(first, last + 1, MINUTE):
-            status, _, answer = daemon.write(self.body(when))
-            if status != 204:
-                raise AssertionError((status, answer))
+def forecast(*arguments):
+    result = tidetool(*arguments)
+    if result.returncode != 0:
+        raise AssertionError(result.stderr)
+    return result.stdout
 
 
-def forecast_of(daemon, workload="shop/deployment/web"):
-    status, _, body = daemon.get("/api/v1/workloads/" + workload)
-    if status != 200:
-        return None
-    return json.loads(body)["data"]["workloads"][0].get("forecast")
+def rows_of(text):
+    return {(row["trace"], row.get("horizon_seconds"), row.get("model")): row for row in json.loads(text)}
 
 
-def lines(daemon, *names):
-    """{(name, labels): value} of these metrics of the workload."""
-    wanted = set(WEB.items())
-    return {key: value for key, value in daemon.metrics().items() if key[0] in names and wanted <= key[1]}
+def hourly(when):
+    """Half an hour up, half an hour down."""
+    return 10 + abs(when / MINUTE % 60 - 30)
 
 
-class Forecast(unittest.TestCase):
-    def trained(self, daemon, at_least):
-        def enough():
-            return total(daemon.metrics(), "tidemark_forecast_training_activated_total") >= at_least
-        wait_for("models are trained", enough, 90)
-
-    def test_a_rhythm_is_learnt_and_survives_a_kill(self):
-        stream = Stream()
-        with Daemon(CONFIG) as daemon:
-            stream.send(daemon, START, START + 10 * HOUR)
-            self.trained(daemon, 2)  # both ridges
-            stream.send(daemon, START + 10 * HOUR + MINUTE, NOW)
-            newest = NOW - MINUTE
-            def shown():
-                page = daemon.metrics()
-                return page if abs(total(page, "tidemark_demand", **WEB) - stream.demand[newest]) < 0.02 else None
-            metrics = wait_for("the newest minute", shown, 30)
-            self.assertAlmostEqual(total(metrics, "tidemark_load_ratio", **WEB),
-                                   stream.demand[newest] / (len(PODS) * REQUEST), delta=0.01)
-            for horizon in (60, 180, 600):
-                of = {**WEB, "horizon_seconds": str(horizon)}
-                truth = load(newest + horizon + MINUTE / 2)
-                expected = total(metrics, "tidemark_forecast_demand", **of)
-                self.assertAlmostEqual(expected, truth, delta=0.25, msg=f"{horizon} s ahead")
-                self.assertAlmostEqual(total(metrics, "tidemark_forecast_load_ratio", **of),
-                                       expected / (len(PODS) * REQUEST), delta=0.001)
-                lower = total(metrics, "tidemark_forecast_demand_lower_bound", **of)
-                upper = total(metrics, "tidemark_forecast_demand_upper_bound", **of)
-                self.assertLess(lower, expected)
-                self.assertLess(expected, upper)
-                self.assertLess(upper - lower, 1)  # the swing is 3
-                coverage = total(metrics, "tidemark_forecast_coverage_ratio", **of)
-                self.assertTrue(0.85 <= coverage <= 0.95, coverage)
-                # By its own account it is better than the last value, which always is a candidate.
-                self.assertEqual(total(metrics, "tidemark_forecast_error_ratio", model="last_value", **of), 1)
-                used = [dict(labels)["model"] for (name, labels) in metrics
-                        if name == "tidemark_forecast_model_info" and set(of.items()) <= labels]
-                self.assertEqual(len(used), 1)
-                self.assertNotEqual(used[0], "last_value")
-                self.assertLess(total(metrics, "tidemark_forecast_error_ratio", model=used[0], **of), 0.6)
-            high = total(metrics, "tidemark_high_water_demand", **WEB)
-            self.assertTrue(4.4 < high < 6, high)
-
-            explained = forecast_of(daemon)
-            known = [value for value in explained["history"]["values"] if value is not None]
-            self.assertAlmostEqual(len(known), HOURS * 60, delta=10)
-            self.assertEqual(explained["history"]["step_seconds"], 60)
-            self.assertTrue(any(fitted["model"].startswith("ridge") for fitted in explained["models"]), explained["models"])
-            self.assertTrue(all(len(past["demand"]) > 60 for past in explained["past"]))
-            self.assertIn("expected", explained["summary"])
-
-            names = ("tidemark_forecast_demand", "tidemark_forecast_demand_upper_bound", "tidemark_forecast_model_info",
-                     "tidemark_forecast_error_ratio", "tidemark_forecast_coverage_ratio", "tidemark_high_water_demand")
-            # What was trained is in the journal: nothing has to be trained again, and nothing is.
-            pathlib.Path(daemon.config).write_text("forecast: {training_budget_ratio: 0}\n")
-            before = lines(daemon, *names)
-            daemon.kill()
-            daemon.start()
-            after = wait_for("the forecast is back", lambda: lines(daemon, *names), 30)
-            self.assertEqual(total(daemon.metrics(), "tidemark_forecast_training_activated_total"), 0)
-            self.assertEqual(self.fits(forecast_of(daemon)), self.fits(explained))
-            # Fits that were taken into use between the two looks may have changed a little.
-            self.assertEqual(after.keys(), before.keys())
-            self.assertEqual(daemon.stop(), 0)
-            daemon.start()
-            self.assertEqual(wait_for("the forecast is back", lambda: lines(daemon, *names), 30), after)
-
-    @staticmethod
-    def fits(explained):
-        return {fitted["model"] for fitted in explained["models"]}
-
-    def test_the_past_of_a_prometheus_is_demand_too(self):
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="tidemark-forecast-"))
-        self.addCleanup(shutil.rmtree, folder, True)
-        start = NOW - 30 * HOUR
-        all_series = container("shop", "web", "aaaaa", start, NOW, 0.4, 3e8)
-        # As a counter: the integral of the load.
-        swing = SWING_MINUTES * MINUTE / (2 * math.pi)
-        all_series[0] = Series(all_series[0].name, all_series[0].labels,
-                               lambda when: 1000 + 3 * (when - start) - 1.5 * swing * (
-                                   math.cos(when / swing) - math.cos(start / swing)), start, NOW)
-        config = json.dumps({"backfill": {"url": "", "range": "2d"}})
-        with History(folder, all_series) as prometheus:
-            with Daemon(config.replace('"url": ""', f'"url": "{prometheus.url}"')) as daemon:
-                found = wait_for("the past of demand", lambda: (
-                    lambda explained: explained if explained and explained["history"]["values"] else None)(
-                        forecast_of(daemon)), 60)
-                known = [value for value in found["history"]["values"] if value is not None]
-                self.assertAlmostEqual(len(known), 30 * 60, delta=30)
-                first = START_OF(found)
-                for at in range(100, 1700, 97):
-                    if found["history"]["values"][at] is None:
-                        continue
-                    middle = first + at * 60 + 30
-                    self.assertAlmostEqual(found["history"]["values"][at], load(middle), delta=0.05)
-                self.trained(daemon, 1)
+def write(path, value, seconds, step=MINUTE):
+    rows = [f"{1_700_006_400 + at},{value(1_700_006_400 + at):.4f}\n" for at in range(0, seconds, step)]
+    path.write_text("unix_seconds,value\n" + "".join(rows))
 
 
-def START_OF(explained):
-    import calendar
-    return calendar.timegm(time.strptime(explained["history"]["start"][:16], "%Y-%m-%dT%H:%M"))
+class Files(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="tidemark-forecast-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        generator = random.Random(3)
+        write(cls.folder / "saw & <tooth>.csv", hourly, 3 * DAY)
+        write(cls.folder / "noise.csv", lambda when: 50 + generator.gauss(0, 5), 3 * DAY)
+        write(cls.folder / "steps.csv", lambda when: 30 + 10 * math.sin(when / 5000), 3 * DAY, 300)
+
+    def test_json_has_a_row_for_each_trace_horizon_and_model(self):
+        text = forecast(self.folder, "--output=json", "--models=ridge_30,holt_winters")
+        rows = json.loads(text)
+        self.assertEqual(len(rows), (3 + 1) * 3 * (3 + 1))
+        for row in rows:
+            self.assertEqual(list(row)[:6], FIELDS)
+        rows = rows_of(text)
+        # What turns every half hour can be seen coming; what is noise is best smoothed.
+        self.assertLess(rows["saw & <tooth>", 600, "ridge_30"]["error_ratio"], 0.3)
+        self.assertLess(rows["saw & <tooth>", 600, "chosen"]["error_ratio"], 0.5)
+        self.assertAlmostEqual(rows["noise", 60, "holt_winters"]["error_ratio"], 1 / math.sqrt(2), delta=0.03)
+        for series in ("saw & <tooth>", "noise", "steps", "*"):
+            self.assertAlmostEqual(rows[series, 180, "last_value"]["error_ratio"], 1, places=9)
+        self.assertNotEqual(rows["saw & <tooth>", 600, "chosen"]["in_use_now"], "last_value")
+        self.assertEqual((rows["noise", 60, "chosen"]["step_seconds"], rows["steps", 60, "chosen"]["step_seconds"]),
+                         (60, 300))
+        self.assertAlmostEqual(rows["noise", 60, "chosen"]["coverage_ratio"], 0.9, delta=0.03)
+        self.assertEqual(rows["*", 600, "chosen"]["series"], 3)
+
+    def test_the_table_names_what_is_in_use_and_what_was_interpolated(self):
+        table = forecast(self.folder, "--models=ridge_30", "--horizons=2m,15m", "--interval=0.8")
+        for part in ("saw & <tooth>: 4320 minutes\n", "interpolated between steps of 300 s", "15m error",
+                     "80 % intervals held: 2m ", "in use now, 15m: ridge_30, expects ", "mean over 3 series"):
+            self.assertIn(part, table)
+
+    def test_the_page_is_one_file_that_loads_nothing(self):
+        page = self.folder / "page.html"
+        self.assertEqual(forecast(self.folder, "--models=ridge_30", "--output=html", f"--output.file={page}"), "")
+        text = page.read_text()
+        tags = Tags()
+        tags.feed(text)
+        tags.close()
+        self.assertEqual((tags.open, tags.loads), ([], []))
+        self.assertEqual(tags.seen.get("svg"), 3 * 4)
+        self.assertNotIn("script", tags.seen)
+        self.assertNotIn("link", tags.seen)
+        self.assertIn("saw &amp; &lt;tooth&gt;", text)
+        self.assertNotIn("<tooth>", text)
+        for part in ('class="truth"', 'class="said"', 'class="band"', "In use now: 1m: "):
+            self.assertIn(part, text)
+        doctype, document = text.split("\n", 1)
+        self.assertEqual(doctype, "<!DOCTYPE html>")
+        xml.etree.ElementTree.fromstring(document)
+
+    def test_what_is_too_short_is_said_beside_the_others(self):
+        folder = self.folder / "mixed"
+        folder.mkdir()
+        write(folder / "long.csv", hourly, 2 * DAY)
+        write(folder / "short.csv", hourly, 4 * HOUR)
+        table = forecast(folder, "--models=ridge_30")
+        self.assertIn("short: not tested: ", table)
+        self.assertIn("mean over 1 series", table)
+        alone = tidetool(folder / "short.csv")
+        self.assertEqual((alone.returncode, alone.stdout), (2, ""))
+        self.assertIn("short: the demand is known for 240 minutes", alone.stderr)
+        self.assertIn("ridge_30", forecast(folder / "short.csv", "--warm-up=1h"))
+
+    def test_wrong_input_is_one_line_that_says_what_is_allowed(self):
+        bad = self.folder / "bad" / "bad.csv"
+        bad.parent.mkdir(exist_ok=True)
+        bad.write_text("unix_seconds,value\n60,1\n120,x\n")
+        good = self.folder / "noise.csv"
+        for arguments, code, part in (
+                ([], 2, "nothing to forecast, allowed: a CSV file or a folder"),
+                ([bad], 2, f'{bad}:3: value: "x" is no demand, allowed: 0 to 1e+30'),
+                ([self.folder / "none.csv"], 1, "none.csv: cannot be read, allowed: a CSV file"),
+                ([good, good], 2, "is unexpected, allowed: flags and [<path>]"),
+                ([good, "--models=arma"], 2, "--models: arma is no model, allowed: last_value, "),
+                ([good, "--horizons=90s"], 2, "--horizons: 90s is no horizon"),
+                ([good, "--query=up"], 2, "--query: it does not go with a path"),
+                ([good, f"--output.file={good}"], 2, "is what is tested, allowed: another file"),
+                ([good, "--models=day_rise", "--output.file=/nowhere/x"], 1, "/nowhere/x: cannot be written"),
+                (["--prometheus=http://127.0.0.1:1", "--query=up", "--start=-1"], 2, "--start: "),
+                (["--prometheus=http://127.0.0.1:1"], 2, "--query: it is missing"),
+        ):
+            with self.subTest(arguments=arguments):
+                result = tidetool(*arguments)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+                self.assertIn("error: ", result.stderr)
+                self.assertIn(part, result.stderr)
+                self.assertEqual(result.stdout, "")
+
+    def test_help(self):
+        result = tidetool("--help")
+        self.assertEqual(result.returncode, 0)
+        for part in ("tidetool forecast [<flags>] [<path>]", "--prometheus=", "--query=", "--models=", "--horizons="):
+            self.assertIn(part, result.stdout)
+
+
+class Prometheus(unittest.TestCase):
+    """Two and a half days of two series in blocks of a real server."""
+
+    END = int(time.time()) // HOUR * HOUR - HOUR
+    START = END - 60 * HOUR
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="tidemark-forecast-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        series = [Series("queue_length", {"queue": name}, value, cls.START - HOUR, cls.END + HOUR)
+                  for name, value in (("a", hourly), ("b", lambda when: 2 * hourly(when + 900)))]
+        cls.history = History(cls.folder, series)
+        cls.history.__enter__()
+        cls.addClassCleanup(cls.history.__exit__)
+
+    def ask(self, *arguments):
+        return tidetool(f"--prometheus={self.history.url}", f"--start={self.START}", f"--end={self.END}",
+                        "--models=ridge_30", *arguments)
+
+    def test_each_series_of_the_query_is_tested(self):
+        result = self.ask("--query=queue_length", "--output=json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = rows_of(result.stdout)
+        for name in ("a", "b"):
+            row = rows[f'queue_length{{queue="{name}"}}', 600, "ridge_30"]
+            self.assertLess(row["error_ratio"], 0.3)
+            # Two and a half days less one, less what nothing came after.
+            self.assertAlmostEqual(row["scored"], 36 * 60, delta=15)
+
+    def test_an_aggregate_is_named_after_its_query(self):
+        result = self.ask("--query=sum(queue_length)")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("sum(queue_length): 3601 minutes\n", result.stdout)
+
+    def test_a_query_without_an_answer(self):
+        nothing = self.ask("--query=absent_metric")
+        self.assertEqual(nothing.returncode, 1)
+        self.assertIn("no demand between", nothing.stderr)
+        wrong = self.ask("--query=sum(")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("(query: sum()", wrong.stderr)
+        self.assertEqual(wrong.stderr.count("\n"), 1)
 
 
 if __name__ == "__main__":
-    assert STEP <= MINUTE
     unittest.main(verbosity=2)
