@@ -1,7 +1,5 @@
 #include "engine/engine.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -306,15 +304,7 @@ class Engine::Core {
     std::promise<std::optional<forecast::TrainingTask>> promise;
     shards_[wish.owner % shards_.size()]->Post(
         [&](Shard& shard) { promise.set_value(shard.TaskOf(wish)); });
-    auto task = promise.get_future().get();
-    // The same history makes the same model, wherever it is trained.
-    if (task) {
-      const std::string& name = wish.workload;
-      task->seed = XXH3_64bits_withSeed(
-          name.data(), name.size(),
-          static_cast<uint64_t>(task->history.end()) ^ static_cast<uint64_t>(wish.model) << 56U);
-    }
-    return task;
+    return promise.get_future().get();
   }
 
   void Activate(const forecast::TrainingResult& result) {
