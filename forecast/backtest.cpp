@@ -1,8 +1,8 @@
 #include "forecast/backtest.h"
 
 #include <array>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,10 +13,11 @@
 namespace tidemark::forecast {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+/// Of one core, by this thread.
+double SpentSeconds() {
+  timespec spent{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
 }
 
 std::optional<double> Ratio(double loss, double unit) {
@@ -154,9 +155,9 @@ class Fitter {
       ByteReader in(before);
       static_cast<void>(forecaster->Restore(in));  // else it begins from nothing
     }
-    const Clock::time_point start = Clock::now();
+    const double start = SpentSeconds();
     const auto report = forecaster->Fit(history, {.seed = options_.seed});
-    const double seconds = SecondsSince(start);
+    const double seconds = SpentSeconds() - start;
     fits.seconds += seconds;
     seconds_ += seconds;
     if (!report) {
@@ -225,7 +226,7 @@ Result<BacktestReport> Backtest(const DemandSeries& demand, const BacktestOption
   Observer observer(options.settings.horizons_minutes, options.keep_forecasts);
   Fitter fitter(options);
   BacktestReport report;
-  const Clock::time_point start = Clock::now();
+  const double start = SpentSeconds();
   for (size_t i = 0; i < demand.values.size(); ++i) {
     if (std::isnan(demand.values[i])) continue;
     const int64_t minute = demand.first + static_cast<int64_t>(i);
@@ -234,7 +235,7 @@ Result<BacktestReport> Backtest(const DemandSeries& demand, const BacktestOption
     ++report.minutes;
     fitter.Fit(track, minute);
   }
-  report.forecast_seconds = SecondsSince(start) - fitter.seconds();
+  report.forecast_seconds = SpentSeconds() - start - fitter.seconds();
   report.now = track.Now(demand.end() - 1);
   report.memory_bytes = track.MemoryBytes();
   report.horizons = observer.Report(track.models());

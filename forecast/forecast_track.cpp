@@ -146,8 +146,8 @@ void ForecastTrack::State::PassTime(int64_t minute) {
       16, minute / ErrorSketch::kHalvingMinutes - newest_ / ErrorSketch::kHalvingMinutes);
   for (Lane& lane : lanes_) {
     lane.intervals.Advance(hour, before);
-    for (LossRecord& losses : lane.losses) losses.Advance(hour, before);
-    lane.used.Advance(hour, before);
+    for (LossRecord& losses : lane.losses) losses.Advance(minute, newest_);
+    lane.used.Advance(minute, newest_);
     for (ErrorSketch& sketch : lane.sketches) {
       for (int64_t i = 0; i < halvings; ++i) sketch.Halve();
     }
@@ -186,9 +186,9 @@ void ForecastTrack::State::Score(size_t place, int64_t minute, double demand,
       used[0] = error;
       used[1] = pinball;
     }
-    lane.losses[i].Note(hour, static_cast<float>(error), static_cast<float>(pinball), own);
+    lane.losses[i].Note(minute, static_cast<float>(error), static_cast<float>(pinball), own);
   }
-  lane.used.Note(hour, static_cast<float>(used[0]), static_cast<float>(used[1]), true);
+  lane.used.Note(minute, static_cast<float>(used[0]), static_cast<float>(used[1]), true);
   const bool has_interval = !std::isnan(made.lower);
   if (has_interval) {
     lane.intervals.Note(hour, demand, double{made.lower}, double{made.upper}, plan_.miss());
@@ -209,9 +209,8 @@ bool ForecastTrack::State::CanForecast(size_t candidate) const {
 
 std::span<const Contender> ForecastTrack::State::Contenders(const Lane& lane,
                                                             ContenderSpace& space) const {
-  const int64_t hour = HourOf(newest_);
   for (size_t i = 0; i < Candidates(); ++i) {
-    const LossSums day = lane.losses[i].Day(hour, lane.losses[0]);
+    const LossSums day = lane.losses[i].Day(newest_, lane.losses[0]);
     space[i] = ContenderOf(plan_.models[i], CanForecast(i), day);
   }
   return std::span<const Contender>(space).first(Candidates());
@@ -225,7 +224,7 @@ void ForecastTrack::State::ChooseModels() {
   }
   ContenderSpace space;
   for (Lane& lane : lanes_) {
-    lane.in_doubt = IsInDoubt(lane.used.Day(HourOf(newest_), lane.losses[0]), lane.in_doubt);
+    lane.in_doubt = IsInDoubt(lane.used.Day(newest_, lane.losses[0]), lane.in_doubt);
     lane.in_use = static_cast<uint8_t>(
         Choose(Contenders(lane, space), lane.in_use, plan_.margin, lane.in_doubt));
   }
@@ -236,9 +235,7 @@ void ForecastTrack::State::ParkNetworks() {
   for (size_t i = 0; i < Candidates(); ++i) {
     Candidate& candidate = candidates_[i];
     if (!IsNetwork(plan_.models[i]) || !candidate.forecaster->IsFitted()) continue;
-    const bool in_use = std::any_of(lanes_.begin(), lanes_.end(),
-                                    [i](const Lane& lane) { return lane.in_use == i; });
-    if (in_use) candidate.worth_it = newest_;
+    if (IsInUse(i)) candidate.worth_it = newest_;
     if (newest_ - candidate.worth_it < kTrialOfNetworks) continue;
     candidate.forecaster = make_(plan_.models[i], plan_.horizons);
     candidate.parked = true;

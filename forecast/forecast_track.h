@@ -38,7 +38,7 @@ struct FittedModel {
   std::string_view weights;    ///< Forecaster::Save
   int64_t trained_minute = 0;  ///< newest minute it has learnt from
   double seconds = 0;          ///< of one core
-  FitReport report;
+  FitReport report{};
 };
 
 /// Is told of every forecast whose truth has come; for back-tests.
@@ -58,7 +58,7 @@ class ForecastTrack {
   /// The same minutes that a forecast is held without demand.
   static constexpr int64_t kHeldMinutes = 5;
   /// So much of the forecasts that were in use is kept to be drawn.
-  static constexpr int64_t kPastMinutes = 120;
+  static constexpr int64_t kPastMinutes = 90;
   /// Probability of the quantile by whose pinball loss models are scored.
   static constexpr double kScoredQuantile = 0.9;
 

@@ -47,8 +47,13 @@ bool ForecastTrack::State::IsFlat() const {
   constexpr double kNoMove = 1e-4;
   if (lanes_.empty() || newest_ < 0) return false;
   const LossRecord& last_value = lanes_.front().losses[0];
-  const LossSums day = last_value.Day(HourOf(newest_), last_value);
+  const LossSums day = last_value.Day(newest_, last_value);
   return day.scored >= kYoungMinutes && day.error <= kNoMove * double{level_} * day.scored;
+}
+
+bool ForecastTrack::State::IsInUse(size_t candidate) const {
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [candidate](const Lane& lane) { return lane.in_use == candidate; });
 }
 
 std::vector<DueFit> ForecastTrack::State::Due(int64_t minute) const {
@@ -65,6 +70,8 @@ std::vector<DueFit> ForecastTrack::State::Due(int64_t minute) const {
     if (!candidate.forecaster->NeedsFit()) continue;
     const Schedule schedule = ScheduleOf(plan_.models[i]);
     if (span < schedule.first) continue;
+    // A network on trial is judged before it is trained again.
+    if (IsNetwork(plan_.models[i]) && candidate.forecaster->IsFitted() && !IsInUse(i)) continue;
     int64_t period = schedule.period;
     if (candidate.parked && plan_.always != plan_.models[i]) period = schedule.parked;
     if (schedule.in_youth) period = std::min(period, std::max(kHour, span / 3));

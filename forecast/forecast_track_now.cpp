@@ -78,7 +78,6 @@ WorkloadForecast ForecastTrack::State::Now(int64_t now_minute) const {
     now.high_water = level->value;
   }
   if (now_minute - newest_ > kHeldMinutes) return now;
-  const int64_t hour = HourOf(newest_);
   now.horizons.reserve(lanes_.size());
   for (const Lane& lane : lanes_) {
     const Made& made = MadeAt(lane, newest_);
@@ -94,8 +93,8 @@ WorkloadForecast ForecastTrack::State::Now(int64_t now_minute) const {
     forecast.coverage_ratio = lane.intervals.Coverage();
     forecast.scores.reserve(Candidates());
     for (size_t i = 0; i < Candidates(); ++i) {
-      const LossSums day = lane.losses[i].Day(hour, lane.losses[0]);
-      const LossSums week = lane.losses[i].Week(hour, lane.losses[0]);
+      const LossSums day = lane.losses[i].Day(newest_, lane.losses[0]);
+      const LossSums week = lane.losses[i].Week(newest_, lane.losses[0]);
       forecast.scores.push_back({.model = plan_.models[i],
                                  .day_error_ratio = day.ErrorRatio(),
                                  .week_error_ratio = week.ErrorRatio(),

@@ -359,8 +359,8 @@ void ForecastTrack::State::MergeLearnt(State& earlier) {
     Lane& lane = lanes_[i];
     Lane& other = earlier.lanes_[i];
     const LossRecord& last_value = lane.losses[0];
-    int64_t hour = HourOf(newest_);
-    if (last_value.Week(hour, last_value).scored == 0) {
+    int64_t known = newest_;
+    if (last_value.Week(known, last_value).scored == 0) {
       lane.losses = std::move(other.losses);
       lane.used = other.used;
       lane.in_doubt = other.in_doubt;
@@ -368,11 +368,11 @@ void ForecastTrack::State::MergeLearnt(State& earlier) {
       lane.intervals = other.intervals;
       lane.past = std::move(other.past);
       lane.in_use = other.in_use;
-      hour = HourOf(earlier.newest_);
+      known = earlier.newest_;
     }
-    lane.intervals.Advance(HourOf(newest), hour);
-    for (LossRecord& losses : lane.losses) losses.Advance(HourOf(newest), hour);
-    lane.used.Advance(HourOf(newest), hour);
+    lane.intervals.Advance(HourOf(newest), HourOf(known));
+    for (LossRecord& losses : lane.losses) losses.Advance(newest, known);
+    lane.used.Advance(newest, known);
   }
   if (newest != newest_) DropAllPending();
   newest_ = newest;

@@ -7,7 +7,8 @@
 // until it is beaten, by cost, and by error alone: a model with a larger error than the last
 // value's is not used, however good its upper quantile, and one in use that comes to it is left at
 // once. Nor is one used that owes its lead to a single hour: what it gained must be kEvidence times
-// the root of the sum of the squares of the hours, which is 5 times for 25 hours that are alike.
+// the root of the sum of the squares of each two hours' gains, which is 3.6 times for 13 that are
+// alike.
 // Where the choice itself has been worse than the last value over the last day, as in a flash
 // crowd, it takes kEvidenceInDoubt until it no longer is. A change from one good model to another
 // has to be worth it: the other must cost less by kHysteresis. A network has to be better than the
@@ -59,7 +60,7 @@ struct Contender {
   bool usable = false;  ///< it can forecast, and has been on trial for long enough
   double cost = 1;      ///< over the last day, in units of the last value's
   double error = 1;     ///< the absolute error alone
-  double evidence = 0;  ///< what it gained, in units of the root of the sum of hourly squares
+  double evidence = 0;  ///< what it gained, in units of the root of the sum of squares
 };
 
 /// Of a model's losses over the last day.

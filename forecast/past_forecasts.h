@@ -15,7 +15,7 @@ namespace tidemark::forecast {
 
 class PastForecasts {
  public:
-  static constexpr int64_t kMinutes = 120;
+  static constexpr int64_t kMinutes = 90;
 
   /// Of a minute later than all before.
   void Put(int64_t minute, float demand, float lower, float upper);

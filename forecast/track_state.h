@@ -123,6 +123,8 @@ class ForecastTrack::State {
   Made Make(const Lane& lane, std::span<const Pending> pending) const;
 
   bool CanForecast(size_t candidate) const;
+  /// At any horizon.
+  bool IsInUse(size_t candidate) const;
   int64_t HourOf(int64_t minute) const { return minute / 60; }
   uint32_t KnownOfDay() const;
   /// A demand that is known for less says nothing about itself.
