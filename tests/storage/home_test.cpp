@@ -42,7 +42,7 @@ TEST_CASE("a fresh file system, which has lost+found only, becomes a store", "[s
 TEST_CASE("unknown and damaged formats are refused, and nothing is changed", "[storage][home]") {
   const auto [format, said] = GENERATE(table<std::string, std::string>({
       {"tidemark-storage 0\n", "format \"0\""},
-      {"tidemark-storage 4\n", "format \"4\""},
+      {"tidemark-storage 5\n", "format \"5\""},
       {"tidemark-storage 10\n", "format \"10\""},
       {"tidemark-storage 1", "damaged"},
       {"tidemark-storage \n", "format \"\""},
