@@ -252,7 +252,7 @@ TEST_CASE("a BiLSTM of 100 units takes 332 kB, and nothing before it is fitted")
   CHECK(made->look_back() == 61);
 }
 
-TEST_CASE("a BiLSTM of 100 units learns a noisy day", "[.][long]") {
+TEST_CASE("a BiLSTM of 100 units learns two noisy days, in a long run") {
   if (!LongRun()) return;
   const Horizons horizons;
   const DemandSeries series = Wave(2880, 0.5);
