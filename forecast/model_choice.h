@@ -30,9 +30,9 @@ namespace tidemark::forecast {
 inline constexpr double kHysteresis = 0.02;
 inline constexpr double kEvidence = 0.7;
 /// The same for a model in use.
-inline constexpr double kEvidenceInUse = 0.3;
+inline constexpr double kEvidenceInUse = 0.5;
 /// The same for any of them where the choice is in doubt.
-inline constexpr double kEvidenceInDoubt = 2;
+inline constexpr double kEvidenceInDoubt = 2.5;
 
 /// So many forecasts of a model must have been scored within the last day before it is used: those
 /// that go by the hour of the day have to have been seen at nearly all of them, and the training of
