@@ -32,7 +32,7 @@ CommandSpec CheckConfigSpec() {
       {{"dump", "", "Print the whole configuration that results, every key written out, as YAML."},
        {"explain", "NAMESPACE/TYPE/NAME",
         "Print which profile applies to this workload, why, its rules, and where each of their "
-        "values comes from."},
+        "values comes from; and what is forecast of it."},
        {"container", "NAME",
         "Of --explain: the container. Needed where profiles select by container."},
        {"cluster", "NAME", "Of --explain: the workload's cluster, where series have that label."},

@@ -61,11 +61,15 @@ tl::unexpected<Error> Unknown(const CommandSpec& spec, std::string_view given) {
                           meant ? fmt::format(" (did you mean {}?)", *meant) : "", Join(known)));
 }
 
+/// `<name>`, `[<name>]` when it may be left out.
+std::string Shape(const ArgumentSpec& argument) {
+  return fmt::format(fmt::runtime(argument.optional ? "[<{}>]" : "<{}>"), argument.name);
+}
+
 std::string AllowedArguments(const CommandSpec& spec) {
   if (spec.arguments.empty()) return "flags only";
   std::string allowed = "flags and";
-  for (const ArgumentSpec& argument : spec.arguments)
-    allowed += fmt::format(" <{}>", argument.name);
+  for (const ArgumentSpec& argument : spec.arguments) allowed += " " + Shape(argument);
   return allowed;
 }
 
@@ -142,7 +146,7 @@ Result<CommandLine> ParseCommandLine(const CommandSpec& spec, std::span<const st
                 fmt::format("the argument {} is unexpected, allowed: {}",
                             Shown(line.arguments[wanted]), AllowedArguments(spec)));
   }
-  if (line.arguments.size() < wanted) {
+  if (line.arguments.size() < wanted && !spec.arguments[line.arguments.size()].optional) {
     return Fail(ErrorCode::kInvalidArgument,
                 fmt::format("the argument <{}> is missing, allowed: {}",
                             spec.arguments[line.arguments.size()].name, AllowedArguments(spec)));
@@ -153,7 +157,7 @@ Result<CommandLine> ParseCommandLine(const CommandSpec& spec, std::span<const st
 std::string HelpText(const CommandSpec& spec) {
   std::string out = fmt::format("usage: {} [<flags>]", spec.name);
   for (const ArgumentSpec& argument : spec.arguments) {
-    fmt::format_to(std::back_inserter(out), " <{}>", argument.name);
+    fmt::format_to(std::back_inserter(out), " {}", Shape(argument));
   }
   out.append("\n\n");
   for (const std::string& text : WrapText(spec.description, kHelpWidth))

@@ -24,13 +24,14 @@ struct FlagSpec {
 struct ArgumentSpec {
   std::string name;
   std::string help;
+  bool optional = false;  ///< it may be left out; then all that follow are too
 };
 
 struct CommandSpec {
   std::string name;         ///< e.g. "tidetool check-config"
   std::string description;  ///< one sentence
   std::vector<FlagSpec> flags;
-  std::vector<ArgumentSpec> arguments;  ///< all required
+  std::vector<ArgumentSpec> arguments;
 };
 
 struct CommandLine {
@@ -38,7 +39,7 @@ struct CommandLine {
   bool version = false;  ///< --version was given; nothing else was checked
   std::map<std::string, std::string, std::less<>>
       flags;                           ///< those that were given; a switch has the value "true"
-  std::vector<std::string> arguments;  ///< as many as the spec has
+  std::vector<std::string> arguments;  ///< at most as many as the spec has
 };
 
 /// Reads `args` (without the program's name). Unknown and repeated flags, surplus and missing

@@ -15,6 +15,7 @@
 
 #include "cmd/config_backfill.h"
 #include "cmd/config_fields.h"
+#include "cmd/config_forecast.h"
 #include "cmd/config_ha.h"
 #include "cmd/config_prices.h"
 #include "cmd/config_profiles.h"
@@ -132,6 +133,7 @@ std::vector<Section> DumpSections(const Config& config, Secrets secrets) {
   return {{"sources", DumpSources(config.sources, profiles.resources())},
           {"estimation", DumpEstimation(profiles.fallback())},
           {"profiles", DumpProfiles(profiles.profiles())},
+          {"forecast", DumpForecast(*config.engine.forecast, profiles.resources())},
           {"compat", fmt::format("compat:\n  vpa_metrics: {}\n", config.vpa_metrics)},
           {"prices", DumpPrices(config.prices)},
           {"remote_write", DumpRemoteWrite(config)},
@@ -208,6 +210,7 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
   std::optional<YamlValue> last_size;
   std::optional<YamlValue> estimation;
   std::optional<YamlValue> profiles;
+  std::optional<YamlValue> forecast;
   auto resources = std::make_shared<const ResourceTable>();
   const auto later = [](std::optional<YamlValue>& section) -> FieldReader {
     return [&section](const YamlValue& value) -> Result<void> {
@@ -226,6 +229,7 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         }},
        {"estimation", later(estimation)},
        {"profiles", later(profiles)},
+       {"forecast", later(forecast)},
        {"compat",
         [&config](const YamlValue& value) {
           return value.ReadMap({{"vpa_metrics", Boolean(config.vpa_metrics)}});
@@ -252,6 +256,12 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
   if (auto good = CheckInflight(config, last_size); !good) return tl::unexpected(good.error());
   if (auto good = ReadRequests(estimation, profiles, resources, config); !good) {
     return tl::unexpected(good.error());
+  }
+  if (forecast) {
+    ForecastSettings settings;
+    const auto good = ReadForecast(*forecast, *resources, settings);
+    if (!good) return tl::unexpected(good.error());
+    config.engine.forecast = std::make_shared<const ForecastSettings>(std::move(settings));
   }
   return config;
 }

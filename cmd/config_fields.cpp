@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cmd/text.h"
 #include "model/quoted.h"
 
@@ -102,6 +104,22 @@ Result<Selector> SelectorOf(const YamlValue& value, const std::string& text) {
   auto selector = Selector::Parse(text);
   if (!selector) return value.Wrong(selector.error().message);
   return *selector;
+}
+
+Result<Selector> ReadSelectorOver(const YamlValue& value, std::string_view kind,
+                                  std::span<const std::string_view> labels) {
+  const auto text = value.ReadText();
+  if (!text) return tl::unexpected(text.error());
+  auto selector = SelectorOf(value, *text);
+  if (!selector) return selector;
+  for (const Selector::Part& part : selector->Parts()) {
+    if (std::ranges::find(labels, part.label) != labels.end()) continue;
+    const auto meant = ClosestName(part.label, labels);
+    return value.Wrong(
+        fmt::format("{} cannot be selected by the label {}{}, allowed: {}", kind, Shown(part.label),
+                    meant ? fmt::format(" (did you mean {}?)", *meant) : "", Join(labels)));
+  }
+  return selector;
 }
 
 std::string YamlQuoted(std::string_view text) { return QuotedText(text); }

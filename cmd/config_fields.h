@@ -57,6 +57,11 @@ FieldReader Choice(T& out, std::string_view kind, const std::array<T, N>& values
 /// The selector that `text`, of the length that is allowed, means.
 Result<Selector> SelectorOf(const YamlValue& value, const std::string& text);
 
+/// The same of what stands at `value`, where only `labels` can be matched; `kind` is what it would
+/// select ("forecasts").
+Result<Selector> ReadSelectorOver(const YamlValue& value, std::string_view kind,
+                                  std::span<const std::string_view> labels);
+
 /// Text in double quotes, as YAML reads it back.
 std::string YamlQuoted(std::string_view text);
 

@@ -80,10 +80,13 @@ class Daemon::Impl {
         inflight_(config.max_inflight_bytes, nullptr, &http_counters_.inflight_bytes_now),
         bodies_(BodyShare(config), &inflight_),
         clock_(ground_->clock),
-        config_(flags.config_file, config, clock_,
-                [this](ProfileSetPtr profiles) { engine_.SetProfiles(std::move(profiles)); }),
+        config_(
+            flags.config_file, config, clock_,
+            [this](ProfileSetPtr profiles) { engine_.SetProfiles(std::move(profiles)); },
+            [this](ForecastSettingsPtr forecast) { engine_.SetForecast(std::move(forecast)); }),
         engine_(EngineOptions(flags, config), config.sources, clock_, engine_counters_,
-                {.store = ground_->store.get(), .counters = &ground_->counters}),
+                {.store = ground_->store.get(), .counters = &ground_->counters},
+                &training_counters_),
         backfill_(MakeBackfill(config, engine_, clock_, backfill_counters_)),
         ha_(config.ha),
         handler_(engine_, clock_, config.remote_write, remote_write_counters_,
@@ -118,7 +121,8 @@ class Daemon::Impl {
                           .config_status = [this] { return Status(config_); },
                           .reload = [this] { return Reload(); },
                           .vpa_metrics = [this] { return config_.vpa_metrics(); },
-                          .prices = [this] { return config_.prices(); }});
+                          .prices = [this] { return config_.prices(); },
+                          .training = &training_counters_});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));
@@ -177,6 +181,7 @@ class Daemon::Impl {
   ConfigInForce config_;
   RemoteWriteCounters remote_write_counters_;
   EngineCounters engine_counters_;
+  TrainingCounters training_counters_;
   std::atomic<bool> recovered_{false};
   std::atomic<bool> stopping_{false};
   engine::Engine engine_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cmd/command_line.h"
+#include "cmd/config_forecast.h"
 #include "cmd/config_profile_keys.h"
 #include "cmd/rule_words.h"
 #include "cmd/text.h"
@@ -240,6 +241,7 @@ Result<std::string> ExplainProfile(const Config& config, const ProfileQuestion& 
   AppendNotes(judgements, question, out);
   out.append("\n");
   AppendRules(applied, Origins(config, applied), out);
+  out.append("\n").append(ForecastLine(*config.engine.forecast, profiles.resources(), id));
   return out;
 }
 

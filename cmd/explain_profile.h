@@ -1,5 +1,6 @@
 #pragma once
-// Which profile of a configuration applies to a workload, why, and what its rules are, for people.
+// Which profile of a configuration applies to a workload, why, and what its rules are, for people;
+// and which rule of the forecasts.
 //
 // Free functions without state, thread-safe.
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -16,9 +15,6 @@
 namespace tidemark::cmd {
 namespace {
 
-constexpr std::array<std::string_view, 4> kReloadable = {"estimation", "profiles", "compat",
-                                                         "prices"};
-
 /// What an editor that empties a file before it writes it leaves for a moment: without this it
 /// would put the defaults in force.
 bool IsEmptied(const std::string& path) {
@@ -29,10 +25,11 @@ bool IsEmptied(const std::string& path) {
 }  // namespace
 
 ConfigInForce::ConfigInForce(std::string path, Config config, const Clock& clock,
-                             std::function<void(ProfileSetPtr)> apply)
+                             std::function<void(ProfileSetPtr)> apply, ApplyForecast apply_forecast)
     : path_(std::move(path)),
       clock_(clock),
       apply_(std::move(apply)),
+      apply_forecast_(std::move(apply_forecast)),
       vpa_metrics_(config.vpa_metrics),
       last_success_ms_(ToUnixMs(clock.Now())),
       config_(std::move(config)),
@@ -64,21 +61,28 @@ Result<void> ConfigInForce::TakeOver(Config config) {
                     "for the defaults",
                     path_));
   }
+  std::vector<std::string_view> reloadable = {"estimation", "profiles", "compat", "prices"};
+  if (apply_forecast_) reloadable.emplace_back("forecast");
   std::vector<std::string_view> fixed;
   for (const std::string& section : differing) {
-    if (std::ranges::find(kReloadable, section) == kReloadable.end()) fixed.push_back(section);
+    if (std::ranges::find(reloadable, section) == reloadable.end()) fixed.push_back(section);
   }
   if (!fixed.empty()) {
     return Fail(ErrorCode::kInvalidArgument,
                 fmt::format("{}: {}: changed, which needs a restart, and nothing was applied; "
                             "allowed in a reload: changes of {}",
-                            path_, Join(fixed), Join(kReloadable)));
+                            path_, Join(fixed), Join(reloadable)));
   }
   // Profiles that say the same are left alone: what refers to them need not be made anew.
   if (changed("estimation") || changed("profiles")) {
     apply_(config.engine.profiles);
   } else {
     config.engine.profiles = config_.engine.profiles;
+  }
+  if (changed("forecast")) {
+    apply_forecast_(config.engine.forecast);
+  } else {
+    config.engine.forecast = config_.engine.forecast;
   }
   vpa_metrics_ = config.vpa_metrics;
   config_ = std::move(config);

@@ -2,12 +2,9 @@
 
 #include <fmt/format.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): SIGPIPE is POSIX
-#include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -19,49 +16,19 @@
 #include "cmd/replay_requests/report_page.h"
 #include "cmd/replay_requests/report_text.h"
 #include "cmd/replay_requests/trace_files.h"
+#include "cmd/run_display.h"
 #include "cmd/text.h"
+#include "cmd/write_report.h"
 #include "model/clock.h"
 #include "model/log.h"
 
 namespace tidemark::cmd {
 namespace {
 
-using namespace std::chrono_literals;
 using replay_requests::ReplayReport;
 using replay_requests::Trace;
 
 constexpr std::string_view kName = "tidetool replay requests";
-constexpr auto kQuietFor = 2s;
-constexpr auto kMoveEvery = 200ms;
-constexpr auto kPlainLineEvery = 10s;
-
-/// What a long run shows on standard error: one line that moves on a terminal, else a line now and
-/// then. A short one shows nothing.
-class Display {
- public:
-  void Show(std::string_view line) {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return;
-    next_ = now + (terminal_ ? std::chrono::milliseconds(kMoveEvery)
-                             : std::chrono::milliseconds(kPlainLineEvery));
-    if (terminal_) {
-      fmt::print(stderr, "\r{:<60}", line);
-      open_ = true;
-    } else {
-      fmt::print(stderr, "{}\n", line);
-    }
-  }
-  void Close() {
-    if (open_) fmt::print(stderr, "\r{:<60}\r", "");
-    open_ = false;
-  }
-
- private:
-  const bool terminal_ = isatty(STDERR_FILENO) == 1;
-  bool open_ = false;
-  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + kQuietFor;
-};
-
 int Complain(const Error& error) {
   fmt::print(stderr, "{}: error: {}\n", kName, error.message);
   return error.code == ErrorCode::kInvalidArgument ? kUsageExitCode : 1;
@@ -76,22 +43,6 @@ std::string TextOf(const ReplayReport& report, ReplayOutput output) {
   return replay_requests::ReportTable(report);
 }
 
-Result<void> Write(const std::string& path, const std::string& text) {
-  if (path.empty()) {
-    const bool good =
-        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    if (good) return {};
-    return Fail(ErrorCode::kIo, "standard output cannot be written");
-  }
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file) return {};
-  return Fail(ErrorCode::kIo, fmt::format("{}: cannot be written, allowed: a file in a folder that "
-                                          "may be written to",
-                                          OneLine(path)));
-}
-
 int Run(const ReplayOrder& order) {
   std::error_code wrong;
   if (!order.prometheus && !order.output_file.empty() &&
@@ -100,7 +51,7 @@ int Run(const ReplayOrder& order) {
                      fmt::format("--output.file: {} is what is replayed, allowed: another file",
                                  OneLine(order.output_file))});
   }
-  Display display;
+  RunDisplay display;
   const SystemClock clock;
   auto traces = order.prometheus ? replay_requests::FetchTraces(
                                        *order.prometheus, clock,
@@ -113,7 +64,7 @@ int Run(const ReplayOrder& order) {
       });
   display.Close();
   if (!report) return Complain(report.error());
-  const auto written = Write(order.output_file, TextOf(*report, order.output));
+  const auto written = WriteReport(order.output_file, TextOf(*report, order.output));
   return written ? 0 : Complain(written.error());
 }
 

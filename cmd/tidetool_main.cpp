@@ -19,6 +19,8 @@
 #include "cmd/command_line.h"
 #include "cmd/demo_cluster_flags.h"
 #include "cmd/flags.h"
+#include "cmd/forecast_command.h"
+#include "cmd/forecast_flags.h"
 #include "cmd/loadgen_flags.h"
 #include "cmd/recommend_command.h"
 #include "cmd/recommend_flags.h"
@@ -43,6 +45,7 @@ constexpr std::array kCommands = {
     Command{"check-config", CheckConfigSpec, RunCheckConfig},
     Command{"check-web-config", CheckWebConfigSpec, RunCheckWebConfig},
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},
+    Command{"forecast", ForecastSpec, RunForecastCommand},
     Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
     Command{"recommend", RecommendSpec, RunRecommendCommand},
     Command{"replay", ReplaySpec, RunReplayCommand},
@@ -64,7 +67,8 @@ std::string ProgramHelp() {
     const CommandSpec spec = command.spec();
     std::string arguments;
     for (const ArgumentSpec& argument : spec.arguments)
-      arguments += fmt::format(" <{}>", argument.name);
+      arguments +=
+          fmt::format(fmt::runtime(argument.optional ? " [<{}>]" : " <{}>"), argument.name);
     text += fmt::format("{} [<flags>]{}\n", command.name, arguments);
     for (const std::string& line : WrapText(spec.description, 76))
       text += fmt::format("    {}\n", line);

@@ -13,12 +13,14 @@
 #include "engine/checkpoint_block.h"
 #include "engine/checkpointer.h"
 #include "engine/commit_line.h"
+#include "engine/forecast_page.h"
 #include "engine/past_builder.h"
 #include "engine/past_query.h"
 #include "engine/recovery.h"
 #include "engine/request_batch.h"
 #include "engine/shard.h"
 #include "engine/state_dump.h"
+#include "forecast/trainer.h"
 #include "model/log.h"
 
 namespace tidemark::engine {
@@ -34,7 +36,7 @@ Options WithDefaults(Options options) {
 class Engine::Core {
  public:
   Core(Options options, const std::vector<workloads::Source>& extra_sources, const Clock& clock,
-       EngineCounters& counters, Durability durability)
+       EngineCounters& counters, Durability durability, TrainingCounters* training)
       : options_(WithDefaults(options)),
         sources_(extra_sources, options_.profiles->resources()),
         durability_(durability),
@@ -42,18 +44,23 @@ class Engine::Core {
                     durability.store == nullptr ? nullptr : &durability.store->identity()),
         clock_(clock),
         counters_(counters),
+        training_counters_(training),
         budget_(options_.max_series),
         line_(durability.store, [this] { MakeRoom(); }) {
     for (size_t i = 0; i < options_.shards; ++i) {
       shards_.push_back(std::make_unique<Shard>(
-          i, ShardCommons{options_, addressing_, known_, pool_, budget_, counters_}));
+          i,
+          ShardCommons{options_, addressing_, known_, pool_, budget_, counters_, demand_places_}));
     }
     auto empty = std::make_shared<Snapshot>();
     empty->published_ms = ToUnixMs(clock_.Now());
     empty->sources = Sources({});
     empty->resources = resources_;
     snapshot_ = std::move(empty);
-    if (durability_.store == nullptr) StartTicks();
+    if (durability_.store == nullptr) {
+      StartTraining();
+      StartTicks();
+    }
   }
 
   ~Core() {
@@ -84,6 +91,7 @@ class Engine::Core {
                             .interval_ms = options_.checkpoint_interval_ms,
                             .head = [this] { return CheckpointHeadNow(); }});
     checkpointer_->Start();
+    StartTraining();
     Tick();
     StartTicks();
     return {};
@@ -135,7 +143,7 @@ class Engine::Core {
       ends.merge(found);
     }
     return std::make_unique<PastBuilder>(
-        Profiles(), options_.max_series, addressing_, of, end_ms, std::move(ends),
+        Profiles(), Forecast(), options_.max_series, addressing_, of, end_ms, std::move(ends),
         [this](const std::shared_ptr<const PastRecord>& past) { return CommitPast(past); });
   }
 
@@ -209,15 +217,25 @@ class Engine::Core {
     return profiles_;
   }
 
-  void SetProfiles(const ProfileSetPtr& profiles) {
+  ForecastSettingsPtr Forecast() const {
+    const std::scoped_lock lock(profiles_mutex_);
+    return forecast_;
+  }
+
+  /// What is null stays.
+  void SetRules(ProfileSetPtr profiles, ForecastSettingsPtr forecast) {
     {
       const std::scoped_lock lock(profiles_mutex_);
+      if (!profiles) profiles = profiles_;
+      if (!forecast) forecast = forecast_;
       profiles_ = profiles;
+      forecast_ = forecast;
       OnEveryShard<bool>([&](Shard& shard) {
-        shard.SetProfiles(profiles);
+        shard.SetProfiles(profiles, forecast);
         return true;
       });
     }
+    if (trainer_) trainer_->SetBudget(forecast->training_budget_ratio);
     Tick();
     // What the journal holds from before was estimated by other profiles: a checkpoint makes sure
     // that it is not read again by the new ones, which would lose the history that still answers.
@@ -235,8 +253,10 @@ class Engine::Core {
     snapshot->published_ms = now_ms;
     snapshot->sources = Sources(pages);
     snapshot->resources = resources_;
+    std::vector<forecast::TrainingWish> wishes;
     for (ShardPage& page : pages) {
       std::move(page.blocks.begin(), page.blocks.end(), std::back_inserter(snapshot->blocks));
+      std::move(page.due_fits.begin(), page.due_fits.end(), std::back_inserter(wishes));
     }
     std::sort(snapshot->blocks.begin(), snapshot->blocks.end(), [](const auto& a, const auto& b) {
       return std::tie(a->cluster, a->name_space) < std::tie(b->cluster, b->name_space);
@@ -245,6 +265,7 @@ class Engine::Core {
       const std::scoped_lock lock(snapshot_mutex_);
       snapshot_ = std::move(snapshot);
     }
+    if (trainer_) trainer_->SetWishes(std::move(wishes));
     const auto took = std::chrono::steady_clock::now() - began;
     counters_.ticks.fetch_add(1);
     counters_.last_tick_ms = now_ms;
@@ -266,7 +287,51 @@ class Engine::Core {
     }
     wake_.notify_one();
     if (ticker_.joinable()) ticker_.join();
+    trainer_.reset();  // takes models into use as long as it runs
     return true;
+  }
+
+  void StartTraining() {
+    if (training_counters_ == nullptr) return;
+    trainer_ = std::make_unique<forecast::Trainer>(
+        forecast::Trainer::Options{.budget_ratio = Forecast()->training_budget_ratio},
+        *training_counters_, [this](const forecast::TrainingWish& wish) { return TaskOf(wish); },
+        [this](forecast::TrainingResult result) { Activate(result); });
+  }
+
+  /// On the trainer's thread, as the next.
+  std::optional<forecast::TrainingTask> TaskOf(const forecast::TrainingWish& wish) {
+    std::promise<std::optional<forecast::TrainingTask>> promise;
+    shards_[wish.owner % shards_.size()]->Post(
+        [&](Shard& shard) { promise.set_value(shard.TaskOf(wish)); });
+    return promise.get_future().get();
+  }
+
+  void Activate(const forecast::TrainingResult& result) {
+    const auto [type, name] = WorkloadOfWish(result.wish.workload);
+    const ModelRecord model{.name_space = result.wish.owner,
+                            .workload_type = type,
+                            .workload = name,
+                            .fitted = {.model = result.wish.model,
+                                       .weights = result.weights,
+                                       .trained_minute = result.trained_minute,
+                                       .seconds = result.seconds,
+                                       .report = result.report}};
+    std::string record;
+    EncodeModel(model, record);
+    std::promise<Result<void>> promise;
+    Result<void> activated = line_.Commit(record, [&](uint64_t number) {
+      shards_[model.name_space % shards_.size()]->Post(
+          [&, number](Shard& shard) { promise.set_value(shard.Activate(model, number)); });
+    });
+    if (activated) activated = promise.get_future().get();
+    if (activated) {
+      training_counters_->activated.fetch_add(1);
+      return;
+    }
+    training_counters_->activations_lost.fetch_add(1);
+    LogOncePerMinute("activate", LogLevel::kWarn, "a trained model is not taken into use",
+                     {{"workload", result.wish.workload}, {"err", activated.error().message}});
   }
 
   /// What the shards show, after they have given up what is due.
@@ -414,6 +479,7 @@ class Engine::Core {
   const Addressing addressing_;
   const Clock& clock_;
   EngineCounters& counters_;
+  TrainingCounters* const training_counters_;
   workloads::SeriesBudget budget_;
   workloads::KnownSeries known_;
   BatchPool pool_;
@@ -422,8 +488,11 @@ class Engine::Core {
   std::string past_cursor_;
   mutable std::mutex profiles_mutex_;
   ProfileSetPtr profiles_ = options_.profiles;
+  ForecastSettingsPtr forecast_ = options_.forecast;
+  DemandPlaces demand_places_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::unique_ptr<Checkpointer> checkpointer_;
+  std::unique_ptr<forecast::Trainer> trainer_;
 
   std::shared_ptr<const NodeSizes> nodes_ = std::make_shared<NodeSizes>();  // of the last tick
   mutable std::mutex snapshot_mutex_;
@@ -437,8 +506,10 @@ class Engine::Core {
 };
 
 Engine::Engine(Options options, const std::vector<workloads::Source>& extra_sources,
-               const Clock& clock, EngineCounters& counters, Durability durability)
-    : core_(std::make_unique<Core>(options, extra_sources, clock, counters, durability)) {}
+               const Clock& clock, EngineCounters& counters, Durability durability,
+               TrainingCounters* training)
+    : core_(std::make_unique<Core>(options, extra_sources, clock, counters, durability, training)) {
+}
 Engine::~Engine() = default;
 
 std::unique_ptr<WriteBatch> Engine::Begin() { return core_->Begin(); }
@@ -452,7 +523,10 @@ Result<std::vector<WorkloadExplanation>> Engine::ExplainRequests(std::string_vie
                                                                  std::string_view workload) const {
   return core_->ExplainRequests(name_space, workload_type, workload);
 }
-void Engine::SetProfiles(ProfileSetPtr profiles) { core_->SetProfiles(std::move(profiles)); }
+void Engine::SetProfiles(ProfileSetPtr profiles) { core_->SetRules(std::move(profiles), nullptr); }
+void Engine::SetForecast(ForecastSettingsPtr forecast) {
+  core_->SetRules(nullptr, std::move(forecast));
+}
 Result<void> Engine::Recover() { return core_->Recover(); }
 std::vector<PastMetric> Engine::PastMetrics() const { return core_->PastMetrics(); }
 std::vector<PastMetric> Engine::PresentMetrics() const { return core_->PresentMetrics(); }

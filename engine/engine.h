@@ -33,8 +33,10 @@ class Engine final : public SampleSink, public SnapshotReader, public StateReade
  public:
   /// Starts the shards. With a store, Recover has to come before anything else; without one the
   /// ticks begin at once.
+  /// `training`: counts the fits of forecast models; null: none are trained.
   Engine(Options options, const std::vector<workloads::Source>& extra_sources, const Clock& clock,
-         EngineCounters& counters, Durability durability = {});
+         EngineCounters& counters, Durability durability = {},
+         TrainingCounters* training = nullptr);
   /// As Stop, but without a last checkpoint.
   ~Engine() override;
 
@@ -52,11 +54,14 @@ class Engine final : public SampleSink, public SnapshotReader, public StateReade
       std::string_view workload) const override;
 
   /// From now on requests are estimated by these profiles, which must have the resources of those
-  /// before: every shard changes over between two
-  /// batches, and publishes. What was learnt under the profiles before goes on where it can
-  /// (docs/recommendations.md). Returns when a checkpoint holds the change: so long as writing one
-  /// takes. Where it cannot be written, another is tried soon.
+  /// before: every shard changes over between two batches, and publishes. What was learnt under the
+  /// profiles before goes on where it can (docs/recommendations.md). Returns when a checkpoint
+  /// holds the change: so long as writing one takes. Where it cannot be written, another is tried
+  /// soon.
   void SetProfiles(ProfileSetPtr profiles);
+
+  /// The same with the profiles in force.
+  void SetForecast(ForecastSettingsPtr forecast);
 
   /// Publishes a Snapshot now, of all that was committed before the call; waits for it.
   void Tick();

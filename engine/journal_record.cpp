@@ -207,4 +207,44 @@ Result<int64_t> DecodeRestart(std::string_view record) {
   return now_ms;
 }
 
+void EncodeModel(const ModelRecord& model, std::string& out) {
+  ByteWriter writer(out);
+  writer.Byte(static_cast<uint8_t>(RecordKind::kModel));
+  writer.Fixed64(model.name_space);
+  writer.Text(model.workload_type);
+  writer.Text(model.workload);
+  const forecast::FittedModel& fitted = model.fitted;
+  writer.Byte(static_cast<uint8_t>(fitted.model));
+  writer.Signed(fitted.trained_minute);
+  writer.Double(fitted.seconds);
+  writer.Varint(fitted.report.iterations);
+  writer.Double(fitted.report.loss);
+  writer.Text(fitted.report.what);
+  writer.Text(fitted.weights);
+}
+
+Result<ModelRecord> DecodeModel(std::string_view record) {
+  ByteReader reader(record);
+  const auto kind = static_cast<RecordKind>(reader.Byte());
+  ModelRecord model;
+  model.name_space = reader.Fixed64();
+  model.workload_type = reader.Text();
+  model.workload = reader.Text();
+  forecast::FittedModel& fitted = model.fitted;
+  const uint8_t which = reader.Byte();
+  fitted.model = static_cast<ForecastModel>(which);
+  fitted.trained_minute = reader.Signed();
+  fitted.seconds = reader.Double();
+  const uint64_t iterations = reader.Varint();
+  fitted.report.iterations = static_cast<uint32_t>(iterations);
+  fitted.report.loss = reader.Double();
+  fitted.report.what = reader.Text();
+  fitted.weights = reader.Text();
+  if (kind != RecordKind::kModel || which >= kForecastModelCount || iterations > UINT32_MAX ||
+      !reader.AtEnd()) {
+    return Unreadable("of a trained model");
+  }
+  return model;
+}
+
 }  // namespace tidemark::engine

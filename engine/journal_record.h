@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/addressing.h"
+#include "forecast/forecast_track.h"
 #include "model/label.h"
 #include "model/result.h"
 #include "model/sink.h"
@@ -31,6 +32,7 @@ enum class RecordKind : uint8_t {
   kPastCursor = 4,  ///< how far a back-fill has come
   kRestart = 5,     ///< the daemon was restarted; strict profiles forget what VPA forgets then
   kPast = 6,        ///< a past that is merged into a namespace
+  kModel = 7,       ///< a forecast model that was trained is taken into use
 };
 
 /// Nothing for an empty record.
@@ -78,6 +80,17 @@ struct AgeingRecord {
 /// When the daemon was restarted, Unix milliseconds.
 void EncodeRestart(int64_t now_ms, std::string& out);
 Result<int64_t> DecodeRestart(std::string_view record);
+
+/// Weights and all: a replay trains nothing.
+struct ModelRecord {
+  uint64_t name_space = 0;
+  std::string_view workload_type;
+  std::string_view workload;
+  forecast::FittedModel fitted;
+};
+/// The texts point into the record.
+void EncodeModel(const ModelRecord& model, std::string& out);
+Result<ModelRecord> DecodeModel(std::string_view record);
 
 void EncodeAgeing(const AgeingRecord& ageing, std::string& out);
 Result<AgeingRecord> DecodeAgeing(std::string_view record);

@@ -1,11 +1,12 @@
 #pragma once
-// Settings of the engine, from the configuration (`estimation:`, `profiles:`, `limits:`) and the
-// flags.
+// Settings of the engine, from the configuration (`estimation:`, `profiles:`, `forecast:`,
+// `limits:`) and the flags.
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
+#include "model/forecast.h"
 #include "model/profile.h"
 
 namespace tidemark::engine {
@@ -13,6 +14,8 @@ namespace tidemark::engine {
 struct Options {
   /// How requests are estimated; never null.
   ProfileSetPtr profiles = std::make_shared<const ProfileSet>();
+  /// What is forecast, and how; never null. Resources are those of the profiles.
+  ForecastSettingsPtr forecast = std::make_shared<const ForecastSettings>();
   size_t shards = 0;               ///< 0: one per core
   size_t queue_batches = 256;      ///< per shard; a full queue refuses with 503
   int64_t max_series = 5'000'000;  ///< of all shards; new series beyond it are refused

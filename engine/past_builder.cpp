@@ -24,8 +24,9 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
  public:
   using Minutes = ResourceSlots<workloads::PastContainer::Minutes>;
 
-  CutHistory(ProfileSetPtr profiles, const Addressing& addressing, int64_t end_ms, PastEnds ends)
-      : history_(std::move(profiles)),
+  CutHistory(ProfileSetPtr profiles, ForecastSettingsPtr forecast, const Addressing& addressing,
+             int64_t end_ms, PastEnds ends)
+      : history_(std::move(profiles), std::move(forecast), nullptr, DemandTracks::Keeps::kHistory),
         addressing_(addressing),
         end_ms_(end_ms),
         ends_(std::move(ends)) {}
@@ -86,6 +87,17 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   }
   void RemoveInstance(uint32_t instance) override { history_.RemoveInstance(instance); }
   bool SumsByPod(uint32_t container) const override { return history_.SumsByPod(container); }
+  std::optional<workloads::DemandWish> DemandOf(const WorkloadId& workload) const override {
+    return history_.DemandOf(workload);
+  }
+  void AddDemand(uint32_t container, Resource resource,
+                 const workloads::DemandMinute& minute) override {
+    Kept& kept = KeptOf(container);
+    const int64_t end_ms = minute.start_ms + workloads::kMinuteMs;
+    if (end_ms > EndOf(kept, resource)) return;
+    Extend(kept.minutes.At(resource), {minute.start_ms, end_ms, 1});
+    history_.AddDemand(container, resource, minute);
+  }
   void SetLabelSet(uint32_t instance, uint64_t labels) override {
     history_.SetLabelSet(instance, labels);
   }
@@ -153,15 +165,15 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   std::vector<Kept> kept_;  // by container
 };
 
-PastBuilder::PastBuilder(ProfileSetPtr profiles, int64_t max_series, const Addressing& addressing,
-                         const std::vector<NamespaceName>& of, int64_t end_ms, PastEnds ends,
-                         Commit commit)
+PastBuilder::PastBuilder(ProfileSetPtr profiles, ForecastSettingsPtr forecast, int64_t max_series,
+                         const Addressing& addressing, const std::vector<NamespaceName>& of,
+                         int64_t end_ms, PastEnds ends, Commit commit)
     : addressing_(addressing),
       end_ms_(end_ms - end_ms % workloads::kMinuteMs),
       commit_(std::move(commit)),
       budget_(max_series),
-      history_(
-          std::make_unique<CutHistory>(std::move(profiles), addressing, end_ms_, std::move(ends))),
+      history_(std::make_unique<CutHistory>(std::move(profiles), std::move(forecast), addressing,
+                                            end_ms_, std::move(ends))),
       context_{addressing.sources, *history_, budget_, counters_, known_, 0} {
   context_.source_counts.resize(addressing.sources.size());
   for (const NamespaceName& name : of) {
@@ -233,8 +245,8 @@ std::shared_ptr<const PastRecord> PastBuilder::Record(std::string_view cursor) {
     one.cluster = resident.name.cluster;
     one.name = resident.name.name_space;
     std::vector<std::string>& bytes = histories.emplace_back();
-    resident.state->ForEachContainer([&](const workloads::Workload& workload, std::string_view name,
-                                         const workloads::WorkloadContainer& container) {
+    const auto add = [&](const workloads::Workload& workload, std::string_view name,
+                         const workloads::WorkloadContainer& container) {
       workloads::PastContainer past;
       past.minutes = history_->MinutesOf(container.index);
       bool any = false;
@@ -247,7 +259,9 @@ std::shared_ptr<const PastRecord> PastBuilder::Record(std::string_view cursor) {
       ByteWriter writer(bytes.emplace_back());
       history_->SaveContainer(container.index, writer);
       one.containers.push_back(std::move(past));
-    });
+    };
+    resident.state->ForEachContainer(add);
+    resident.state->ForEachDemand(add);
     for (size_t i = 0; i < bytes.size(); ++i) one.containers[i].history = bytes[i];
   }
   std::string record;

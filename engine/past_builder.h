@@ -34,8 +34,9 @@ class PastBuilder final : public Past {
   using Commit = std::function<Result<PastOutcome>(const std::shared_ptr<const PastRecord>&)>;
 
   /// `end_ms` is brought down to a whole minute. The addressing must outlive it.
-  PastBuilder(ProfileSetPtr profiles, int64_t max_series, const Addressing& addressing,
-              const std::vector<NamespaceName>& of, int64_t end_ms, PastEnds ends, Commit commit);
+  PastBuilder(ProfileSetPtr profiles, ForecastSettingsPtr forecast, int64_t max_series,
+              const Addressing& addressing, const std::vector<NamespaceName>& of, int64_t end_ms,
+              PastEnds ends, Commit commit);
   ~PastBuilder() override;
 
   void Add(const IncomingSeries& series) override;

@@ -130,11 +130,13 @@ PastEnds FindPastEnds(const Shard& shard, const Addressing& addressing,
     const uint64_t hash = addressing.HashNamespace(name.cluster, name.name_space);
     const workloads::NamespaceState* const state = shard.Find(hash);
     if (state == nullptr) continue;
-    state->ForEachContainer([&](const workloads::Workload& workload, std::string_view container,
-                                const workloads::WorkloadContainer& known) {
+    const auto add = [&](const workloads::Workload& workload, std::string_view container,
+                         const workloads::WorkloadContainer& known) {
       ends[{hash, workload.id.workload_type, workload.id.workload, std::string(container)}] =
           known.first;
-    });
+    };
+    state->ForEachContainer(add);
+    state->ForEachDemand(add);
   }
   return ends;
 }

@@ -141,6 +141,8 @@ PastOutcome PastRecord::Merge(const Namespace& one, Shard& shard, uint64_t numbe
       outcome.overtaken = true;
       continue;
     }
+    // The demand is a sum of minutes that count with their containers.
+    if (container.container == workloads::kDemand) continue;
     ++outcome.containers;
     container.minutes.ForEach(
         [&outcome](Resource, const auto& minutes) { outcome.minutes += minutes.count; });

@@ -221,6 +221,17 @@ Result<void> Recovery::ReplayRecord(uint64_t number, std::string_view record) {
       }
       return {};
     }
+    case RecordKind::kModel: {
+      const auto model = DecodeModel(record);
+      if (!model) return tl::unexpected(model.error());
+      parts_.shards[model->name_space % parts_.shards.size()]->Post(
+          [copy = std::string(record), number](Shard& shard) {
+            // Decodes as it did a moment ago; its texts point into the copy.
+            if (const auto again = DecodeModel(copy))
+              static_cast<void>(shard.Activate(*again, number));
+          });
+      return {};
+    }
     case RecordKind::kFirstPast:
     case RecordKind::kPast: {
       auto past = PastRecord::Decode(std::string(record), parts_.addressing.sources.resources());

@@ -57,9 +57,12 @@ estimators::KillPolicy PolicyOf(const Profile& profile) {
 
 }  // namespace
 
-RequestHistory::RequestHistory(ProfileSetPtr profiles) : profiles_(std::move(profiles)) {}
+RequestHistory::RequestHistory(ProfileSetPtr profiles, ForecastSettingsPtr forecast,
+                               DemandPlaces* places, DemandTracks::Keeps keeps)
+    : profiles_(std::move(profiles)), demand_(std::move(forecast), places, keeps) {}
 
-void RequestHistory::SetProfiles(ProfileSetPtr profiles) {
+void RequestHistory::SetProfiles(ProfileSetPtr profiles, ForecastSettingsPtr forecast) {
+  demand_.SetSettings(std::move(forecast));
   profiles_before_ = std::exchange(profiles_, std::move(profiles));
   for (const auto& container : containers_) {
     if (container) container->profile = &profiles_->fallback();
@@ -67,6 +70,7 @@ void RequestHistory::SetProfiles(ProfileSetPtr profiles) {
 }
 
 void RequestHistory::ContainerIs(uint32_t container, const ProfileSubject& subject) {
+  if (subject.container == workloads::kDemand) demand_.WorkloadIs(container, subject.workload);
   Container& known = At(container);
   known.profile = subject.container == workloads::kPodSum ? &profiles_->FindForSum(subject)
                                                           : &profiles_->Find(subject);
@@ -237,6 +241,18 @@ void RequestHistory::AddKill(uint32_t container, uint32_t instance, const worklo
   known.kills->Add({kill.time_ms, kill.requested_bytes, *needed});
 }
 
+std::optional<workloads::DemandWish> RequestHistory::DemandOf(const WorkloadId& workload) const {
+  return demand_.WishOf(workload);
+}
+
+void RequestHistory::AddDemand(uint32_t container, Resource resource,
+                               const workloads::DemandMinute& minute) {
+  // As of a pod, a broken counter is no demand, and would stand in eight days of it.
+  if (!(minute.demand <= MostUsage(resource) * std::max(1.0, static_cast<double>(minute.pods))))
+    return;
+  demand_.Add(container, resource, minute);
+}
+
 void RequestHistory::SetLabelSet(uint32_t instance, uint64_t labels) {
   InstanceAt(instance).labels = labels;
 }
@@ -266,6 +282,7 @@ Result<void> RequestHistory::MergeTracks(Container& from, Container& into) {
 }
 
 void RequestHistory::MergeContainer(uint32_t from, uint32_t into) {
+  demand_.Merge(from, into);
   if (from == into || from >= containers_.size() || !containers_[from]) return;
   Container& target = At(into);  // may move the other's place, not the other
   Container& source = *containers_[from];
@@ -279,6 +296,7 @@ void RequestHistory::MergeContainer(uint32_t from, uint32_t into) {
 }
 
 void RequestHistory::RemoveContainer(uint32_t container) {
+  demand_.Remove(container);
   if (container < containers_.size()) containers_[container].reset();
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/demand_tracks.h"
 #include "engine/kill_log.h"
 #include "engine/layout_pool.h"
 #include "engine/usage_signs.h"
@@ -25,11 +26,15 @@ namespace tidemark::engine {
 
 class RequestHistory final : public workloads::UsageSink {
  public:
-  explicit RequestHistory(ProfileSetPtr profiles);
+  /// `places`: as DemandTracks.
+  explicit RequestHistory(ProfileSetPtr profiles,
+                          ForecastSettingsPtr forecast = std::make_shared<const ForecastSettings>(),
+                          DemandPlaces* places = nullptr,
+                          DemandTracks::Keeps keeps = DemandTracks::Keeps::kAll);
 
-  /// The profiles become these. Of every container ContainerIs must be said again before anything
-  /// else is.
-  void SetProfiles(ProfileSetPtr profiles);
+  /// The profiles and settings become these. Of every container ContainerIs must be said again
+  /// before anything else is.
+  void SetProfiles(ProfileSetPtr profiles, ForecastSettingsPtr forecast);
   const ProfileSetPtr& profiles() const { return profiles_; }
 
   void ContainerIs(uint32_t container, const ProfileSubject& subject) override;
@@ -38,6 +43,9 @@ class RequestHistory final : public workloads::UsageSink {
   void AddUsage(uint32_t container, uint32_t instance, Resource resource,
                 workloads::UsageMinute minute, const workloads::MinuteContext& context) override;
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override;
+  std::optional<workloads::DemandWish> DemandOf(const WorkloadId& workload) const override;
+  void AddDemand(uint32_t container, Resource resource,
+                 const workloads::DemandMinute& minute) override;
   void SetLabelSet(uint32_t instance, uint64_t labels) override;
   void MergeContainer(uint32_t from, uint32_t into) override;
   void RemoveContainer(uint32_t container) override;
@@ -62,6 +70,8 @@ class RequestHistory final : public workloads::UsageSink {
 
   /// Never null.
   const Profile* ProfileOf(uint32_t container) const;
+  const DemandTracks& demand() const { return demand_; }
+  DemandTracks& demand() { return demand_; }
   /// Null when nothing is known of it.
   const UsageTrack* TrackOf(uint32_t container, Resource resource) const;
   /// Null without any.
@@ -81,6 +91,7 @@ class RequestHistory final : public workloads::UsageSink {
     std::unique_ptr<UsageSigns> signs;
     bool is_job = false;  // its pods are runs
     bool changed = true;
+    std::optional<forecast::ForecastTrack> demand;  // only while it is being read
   };
   /// A container of one pod.
   struct Instance {
@@ -105,10 +116,11 @@ class RequestHistory final : public workloads::UsageSink {
                  History& history, estimators::Time time, double usage,
                  std::optional<double> request);
   static Result<void> MergeTracks(Container& from, Container& into);
-  Result<Container> ReadContainer(ByteReader& in, const Profile& profile, bool is_job);
+  Result<Container> ReadContainer(ByteReader& in, uint32_t container);
 
   ProfileSetPtr profiles_;
   ProfileSetPtr profiles_before_;  // until all containers know theirs
+  DemandTracks demand_;
   LayoutPool layouts_;
   estimators::DecayCache decay_;
   std::vector<std::unique_ptr<Container>> containers_;  // by ShardContext::containers

@@ -20,7 +20,8 @@ constexpr uint8_t kFormatMark = 0x53;
 // Flags of a container.
 constexpr uint8_t kHasKills = 0x01;
 constexpr uint8_t kHasSigns = 0x02;
-constexpr uint8_t kContainerFlags = kHasKills | kHasSigns;
+constexpr uint8_t kHasDemand = 0x04;
+constexpr uint8_t kContainerFlags = kHasKills | kHasSigns | kHasDemand;
 // Flags of a pod's container.
 constexpr uint8_t kHasSample = 0x01;
 constexpr uint8_t kHasLabels = 0x02;
@@ -118,6 +119,7 @@ void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
   uint8_t flags = 0;
   if (found != nullptr && found->kills) flags |= kHasKills;
   if (found != nullptr && found->signs) flags |= kHasSigns;
+  if (demand_.Has(container)) flags |= kHasDemand;
   if (resources == 0 && flags == 0) {  // nothing is written as the first format wrote it
     out.Byte(0);
     return;
@@ -125,9 +127,10 @@ void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
   out.Byte(kFormatMark);
   out.Byte(flags);
   out.Varint(resources);
-  SaveSlots(found->tracks, profiles_->resources(), out);
-  if (found->kills) found->kills->Save(out);
-  if (found->signs) found->signs->Save(out);
+  if (resources != 0) SaveSlots(found->tracks, profiles_->resources(), out);
+  if ((flags & kHasKills) != 0) found->kills->Save(out);
+  if ((flags & kHasSigns) != 0) found->signs->Save(out);
+  if ((flags & kHasDemand) != 0) demand_.Save(container, out);
 }
 
 void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
@@ -152,9 +155,11 @@ void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
   if (known.labels != 0) out.Fixed64(known.labels);
 }
 
+/// `container`: by whose rules it is read.
 Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
-                                                                const Profile& profile,
-                                                                bool is_job) {
+                                                                uint32_t container) {
+  const Profile& profile = *ProfileOf(container);
+  const bool is_job = IsJob(container);
   const auto head = ReadHead(in, kContainerFlags);
   if (!head) return tl::unexpected(head.error());
   Container read;
@@ -182,12 +187,19 @@ Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
     if (!signs) return tl::unexpected(std::move(signs.error()));
     read.signs = std::make_unique<UsageSigns>(*signs);
   }
+  if ((head->flags & kHasDemand) != 0) {
+    auto track = demand_.Read(container, in);
+    if (!track) return tl::unexpected(std::move(track.error()));
+    read.demand = std::move(*track);
+  }
   return read;
 }
 
 Result<void> RequestHistory::RestoreContainer(uint32_t container, ByteReader& in) {
-  auto read = ReadContainer(in, *ProfileOf(container), IsJob(container));
+  auto read = ReadContainer(in, container);
   if (!read) return tl::unexpected(std::move(read.error()));
+  if (read->demand) demand_.RestoreTrack(container, std::move(*read->demand));
+  read->demand.reset();
   if (Present(read->tracks) == 0 && !read->kills && !read->signs) return {};
   At(container) = std::move(*read);
   return {};
@@ -221,7 +233,7 @@ Result<void> RequestHistory::RestoreInstance(uint32_t instance, ByteReader& in) 
 }
 
 Result<void> RequestHistory::MergeSaved(uint32_t container, ByteReader& in) {
-  auto added = ReadContainer(in, *ProfileOf(container), IsJob(container));
+  auto added = ReadContainer(in, container);
   if (!added) return tl::unexpected(std::move(added.error()));
   Container& kept = At(container);
   // Merging stops at the first pair that cannot be added up: all are looked at before.
@@ -231,6 +243,7 @@ Result<void> RequestHistory::MergeSaved(uint32_t container, ByteReader& in) {
     if (good && track && other) good = track->CanMerge(*other);
   });
   if (!good) return good;
+  if (added->demand) demand_.MergeTrack(container, std::move(*added->demand));
   return MergeTracks(*added, kept);
 }
 

@@ -8,6 +8,7 @@
 
 #include "engine/advisor.h"
 #include "engine/checkpoint_block.h"
+#include "engine/forecast_page.h"
 #include "model/byte_codec.h"
 #include "workloads/identity.h"
 
@@ -31,7 +32,7 @@ Shard::Shard(size_t number, const ShardCommons& commons)
       addressing_(commons.addressing),
       pool_(commons.pool),
       counters_(commons.counters),
-      history_(commons.options.profiles),
+      history_(commons.options.profiles, commons.options.forecast, &commons.demand_places),
       context_{addressing_.sources, history_, commons.budget, counters_, commons.known, number} {
   context_.refuse_late = commons.options.refuse_late;
   context_.source_counts.resize(addressing_.sources.size());
@@ -256,6 +257,7 @@ ShardPage Shard::Publish(int64_t now_ms) {
     if (!resident.state) continue;
     Refresh(resident, elapsed_ms, page.due);
     page.blocks.push_back(resident.block);
+    page.due_fits.insert(page.due_fits.end(), resident.due_fits.begin(), resident.due_fits.end());
     const NodeSize largest =
         resident.state->LargestNode(resident.state->event_time_ms() + resident.silent_ms);
     if (largest[0] || largest[1]) RaiseSize(largest, page.nodes[resident.state->cluster()]);
@@ -278,7 +280,7 @@ void Shard::Refresh(Resident& resident, int64_t elapsed_ms, std::vector<AgeingRe
   }
   const bool falls_silent = before_ms <= workloads::kMaxGapMs && silent_ms > workloads::kMaxGapMs;
   if (state.dirty() || falls_silent || !resident.block) {
-    resident.block = Render(state, silent_ms, resident.block.get());
+    Render(resident);
   }
 }
 
@@ -349,18 +351,70 @@ void Shard::Clear() {
   last_number_ = 0;
 }
 
-std::shared_ptr<const NamespaceBlock> Shard::Render(workloads::NamespaceState& state,
-                                                    int64_t silent_ms,
-                                                    const NamespaceBlock* before) {
+void Shard::Render(Resident& resident) {
+  workloads::NamespaceState& state = *resident.state;
   auto block = std::make_shared<NamespaceBlock>();
   block->cluster = state.cluster();
   block->name_space = state.name();
   block->event_time_ms = state.event_time_ms();
   block->profiles = history_.profiles();
-  const auto views = state.View(block->event_time_ms + silent_ms);
+  const auto views = state.View(block->event_time_ms + resident.silent_ms);
+  const NamespaceBlock* const before = resident.block.get();
   block->workloads =
       Advisor(history_, views, block->event_time_ms, LargestNode(state), counters_).Advise(before);
-  return block;
+  AddForecasts(resident, views, before, *block);
+  resident.block = std::move(block);
+}
+
+/// Workloads of `block` stand in the order of their views, but not every view has one.
+void Shard::AddForecasts(Resident& resident, std::span<const workloads::WorkloadView> views,
+                         const NamespaceBlock* before, NamespaceBlock& block) {
+  const int64_t as_of_ms = block.event_time_ms + resident.silent_ms;
+  resident.due_fits.clear();
+  size_t last = 0;
+  auto advice = block.workloads.begin();
+  for (const workloads::WorkloadView& view : views) {
+    if (advice == block.workloads.end()) break;
+    if (advice->id != *view.id) continue;
+    // Sorted by type and name, as the views are.
+    std::shared_ptr<const WorkloadForecast> shown;
+    if (before != nullptr) {
+      const auto& earlier = before->workloads;
+      while (last < earlier.size() && earlier[last].id < *view.id) ++last;
+      if (last < earlier.size() && earlier[last].id == *view.id) shown = earlier[last].forecast;
+    }
+    advice->forecast = ShowForecast(history_.demand(), view, as_of_ms, shown);
+    CollectDue(history_.demand(), view, resident.name_space, as_of_ms, resident.due_fits);
+    ++advice;
+  }
+}
+
+std::optional<forecast::TrainingTask> Shard::TaskOf(const forecast::TrainingWish& wish) const {
+  const workloads::NamespaceState* const state = Find(wish.owner);
+  if (state == nullptr) return std::nullopt;
+  const auto [type, name] = WorkloadOfWish(wish.workload);
+  const auto container = state->DemandContainer(type, name);
+  const forecast::ForecastTrack* const track =
+      container ? history_.demand().TrackOf(*container) : nullptr;
+  if (track == nullptr) return std::nullopt;
+  forecast::TrainingTask task;
+  task.wish = wish;
+  task.horizons = forecast::Horizons(history_.demand().settings().horizons_minutes);
+  task.history = track->Series();
+  task.weights = track->Weights(wish.model);
+  return task;
+}
+
+Result<void> Shard::Activate(const ModelRecord& model, uint64_t number) {
+  Reached(number);
+  if (number != 0 && Holds(model.name_space, number)) return {};
+  const workloads::NamespaceState* const state = Find(model.name_space);
+  const auto container =
+      state == nullptr ? std::nullopt : state->DemandContainer(model.workload_type, model.workload);
+  if (!container) {
+    return Fail(ErrorCode::kNotFound, "a trained model is of a workload that is no more");
+  }
+  return history_.demand().Activate(*container, model.fitted);
 }
 
 const NodeSize& Shard::LargestNode(const workloads::NamespaceState& state) const {
@@ -382,8 +436,8 @@ void Shard::SetNodes(const std::shared_ptr<const NodeSizes>& nodes) {
   }
 }
 
-void Shard::SetProfiles(const ProfileSetPtr& profiles) {
-  history_.SetProfiles(profiles);
+void Shard::SetProfiles(const ProfileSetPtr& profiles, const ForecastSettingsPtr& forecast) {
+  history_.SetProfiles(profiles, forecast);
   for (Resident& resident : residents_) {
     if (!resident.state) continue;
     resident.state->TellContainers();
@@ -427,6 +481,7 @@ void Shard::ExplainRequests(std::string_view name_space, std::string_view worklo
         continue;
       out.push_back(Advisor(history_, views, state.event_time_ms(), LargestNode(state), counters_)
                         .Explain(i));
+      out.back().forecast = ExplainForecast(history_.demand(), views[i], as_of_ms);
     }
   }
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,11 +21,13 @@
 
 #include "engine/addressing.h"
 #include "engine/batch_pool.h"
+#include "engine/demand_tracks.h"
 #include "engine/journal_record.h"
 #include "engine/namespace_directory.h"
 #include "engine/node_sizes.h"
 #include "engine/options.h"
 #include "engine/request_history.h"
+#include "forecast/trainer.h"
 #include "model/counters.h"
 #include "model/result.h"
 #include "model/sink.h"
@@ -39,6 +42,7 @@ struct ShardPage {
   std::vector<std::shared_ptr<const NamespaceBlock>> blocks;
   std::vector<workloads::SourceCount> sources;
   NodeSizes nodes;  ///< those that this shard's namespaces are told of
+  std::vector<forecast::TrainingWish> due_fits;
   /// Namespaces that have something to give up; it changes state and so has to go through the
   /// journal.
   std::vector<AgeingRecord> due;
@@ -70,6 +74,7 @@ struct ShardCommons {
   BatchPool& pool;
   workloads::SeriesBudget& budget;
   EngineCounters& counters;
+  DemandPlaces& demand_places;
 };
 
 class Shard {
@@ -127,8 +132,13 @@ class Shard {
   const RequestHistory& history() const { return history_; }
   /// What all shards together know of the nodes; what is shown by others is shown anew.
   void SetNodes(const std::shared_ptr<const NodeSizes>& nodes);
-  /// From the next batch on all is estimated by these.
-  void SetProfiles(const ProfileSetPtr& profiles);
+  /// From the next batch on all is estimated and forecast by these.
+  void SetProfiles(const ProfileSetPtr& profiles, const ForecastSettingsPtr& forecast);
+  /// What the fit of a wish of this shard needs; nothing when the workload is no more.
+  std::optional<forecast::TrainingTask> TaskOf(const forecast::TrainingWish& wish) const;
+  /// Takes a trained model into use. kNotFound, kInvalidArgument: its workload is gone, or asks for
+  /// another; nothing has changed.
+  Result<void> Activate(const ModelRecord& model, uint64_t number);
   /// What strict profiles forget when the daemon is restarted (RequestHistory).
   void RestartAsVpa(int64_t now_ms, uint64_t number);
   /// How the requests of a workload came about; appended where there is one.
@@ -157,6 +167,7 @@ class Shard {
     uint64_t name_space = 0;                           ///< SeriesItem::name_space
     std::unique_ptr<workloads::NamespaceState> state;  ///< null: the place is free
     std::shared_ptr<const NamespaceBlock> block;
+    std::vector<forecast::TrainingWish> due_fits;  ///< of the last block
     int64_t silent_ms = 0;         ///< wall time since the last batch, as the ticks saw it
     uint64_t restored_number = 0;  ///< SavedNamespace::applied_number; 0: made from the journal
   };
@@ -175,8 +186,9 @@ class Shard {
   /// Brings the block of a namespace up to date; what it has to give up is appended to `due`.
   void Refresh(Resident& resident, int64_t elapsed_ms, std::vector<AgeingRecord>& due);
   const NodeSize& LargestNode(const workloads::NamespaceState& state) const;
-  std::shared_ptr<const NamespaceBlock> Render(workloads::NamespaceState& state, int64_t silent_ms,
-                                               const NamespaceBlock* before);
+  void Render(Resident& resident);
+  void AddForecasts(Resident& resident, std::span<const workloads::WorkloadView> views,
+                    const NamespaceBlock* before, NamespaceBlock& block);
 
   const size_t max_batches_;
   const Addressing& addressing_;

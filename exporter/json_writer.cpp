@@ -1,6 +1,8 @@
 #include "exporter/json_writer.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -51,6 +53,13 @@ void JsonWriter::Number(double value) {
   } else {
     out_ += "null";
   }
+}
+
+void JsonWriter::Float(float value) {
+  if (!std::isfinite(value)) return Number(static_cast<double>(value));
+  Separate();
+  std::array<char, 24> text{};  // the longest, -1.17549435e-38, has 15 characters
+  out_.append(text.data(), std::to_chars(text.begin(), text.end(), value).ptr);
 }
 
 void JsonWriter::Integer(int64_t value) {

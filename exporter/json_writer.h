@@ -22,6 +22,8 @@ class JsonWriter {
   void String(std::string_view value);
   /// NaN and infinities, which JSON cannot write, become null.
   void Number(double value);
+  /// The same with no more digits than single precision has.
+  void Float(float value);
   void Integer(int64_t value);
   void Unsigned(uint64_t value);
   void Bool(bool value);

@@ -10,11 +10,13 @@
 #include "exporter/content_negotiation.h"
 #include "exporter/daemon_metrics.h"
 #include "exporter/exposition.h"
+#include "exporter/forecast_metrics.h"
 #include "exporter/ha_metrics.h"
 #include "exporter/namespace_metrics.h"
 #include "exporter/process_stats.h"
 #include "exporter/recommendation_metrics.h"
 #include "exporter/storage_metrics.h"
+#include "exporter/training_metrics.h"
 #include "exporter/vpa_metrics.h"
 #include "exporter/workload_api.h"
 
@@ -55,6 +57,7 @@ struct Exporter {
     ExpositionWriter writer(format, response.body);
     recommendations.Append(*snapshot, writer);
     namespaces.Append(*snapshot, PricesNow(), writer);
+    forecasts.Append(*snapshot, writer);
     if (sources.vpa_metrics && sources.vpa_metrics()) {
       vpa.Append(*snapshot, writer);
     } else {
@@ -63,6 +66,7 @@ struct Exporter {
     AppendDaemonMetrics(sources.remote_write, sources.http, sources.engine, *snapshot,
                         sources.build, ReadProcessStats(), writer);
     if (sources.config_status) AppendConfigMetrics(sources.config_status(), writer);
+    if (sources.training != nullptr) AppendTrainingMetrics(*sources.training, writer);
     if (sources.storage != nullptr) AppendStorageMetrics(*sources.storage, writer);
     if (sources.ha != nullptr) AppendHaMetrics(sources.ha->HaClusters(), writer);
     if (sources.backfill != nullptr) {
@@ -115,6 +119,7 @@ struct Exporter {
   Sources sources;
   RecommendationMetrics recommendations;
   NamespaceMetrics namespaces;
+  ForecastMetrics forecasts;
   VpaMetrics vpa;
 };
 

@@ -60,6 +60,7 @@ struct Sources {
   std::function<bool()> vpa_metrics = nullptr;
   /// By which savings are worked out; may be empty: none are known.
   std::function<Prices()> prices = nullptr;
+  const TrainingCounters* training = nullptr;  ///< absent: nothing is trained
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.

@@ -8,6 +8,7 @@
 #include "exporter/advice_json.h"
 #include "exporter/answer_json.h"
 #include "exporter/api.h"
+#include "exporter/forecast_json.h"
 #include "exporter/json_writer.h"
 #include "exporter/near_miss.h"
 #include "exporter/recommendation_query.h"
@@ -156,8 +157,9 @@ WorkloadClass ClassOf(const Snapshot& snapshot, const WorkloadId& id) {
   return WorkloadClass::kUnknown;
 }
 
-void WriteWorkload(const WorkloadExplanation& workload, WorkloadClass workload_class,
-                   JsonWriter& json) {
+void WriteWorkload(const WorkloadExplanation& workload, const Snapshot& snapshot,
+                   ForecastParts parts, JsonWriter& json) {
+  const WorkloadClass workload_class = ClassOf(snapshot, workload.id);
   json.BeginObject();
   WriteUnlessEmpty("cluster", workload.id.cluster, json);
   json.Member("namespace", workload.id.name_space);
@@ -182,7 +184,20 @@ void WriteWorkload(const WorkloadExplanation& workload, WorkloadClass workload_c
     json.EndObject();
   }
   json.EndArray();
+  if (workload.forecast) {
+    json.Key("forecast");
+    WriteForecast(*workload.forecast, *snapshot.resources, workload.replicas, parts, json);
+  }
   json.EndObject();
+}
+
+Result<ForecastParts> ParseParts(const HttpRequest& request) {
+  const std::string_view history = request.Query("history").value_or("true");
+  if (history == "true") return ForecastParts::kAll;
+  if (history == "false") return ForecastParts::kWithoutHistory;
+  return Fail(ErrorCode::kInvalidArgument, "parameter \"history\" is " +
+                                               QuotedText(history.substr(0, kLongestShown)) +
+                                               "; allowed are true, false");
 }
 
 HttpResponse NotFoundAnswer(const Snapshot& snapshot, const WorkloadId& wanted,
@@ -213,11 +228,13 @@ Result<WorkloadId> ParsePath(const HttpRequest& request) {
 
 HttpResponse WorkloadAnswer(const Snapshot& snapshot, const StateReader& state,
                             const HttpRequest& request) {
-  if (const Result<void> known = CheckParameters(request, {"cluster"}); !known) {
+  if (const Result<void> known = CheckParameters(request, {"cluster", "history"}); !known) {
     return ErrorAnswer(known.error());
   }
   Result<WorkloadId> wanted = ParsePath(request);
   if (!wanted) return ErrorAnswer(wanted.error());
+  const Result<ForecastParts> parts = ParseParts(request);
+  if (!parts) return ErrorAnswer(parts.error());
   const std::optional<std::string_view> cluster = request.Query("cluster");
   wanted->cluster = cluster.value_or("");
   Result<std::vector<WorkloadExplanation>> found =
@@ -239,8 +256,9 @@ HttpResponse WorkloadAnswer(const Snapshot& snapshot, const StateReader& state,
     json.Key("generation"), json.Unsigned(snapshot.generation);
     json.Key("workloads");
     json.BeginArray();
-    for (const WorkloadExplanation& workload : *found)
-      WriteWorkload(workload, ClassOf(snapshot, workload.id), json);
+    for (const WorkloadExplanation& workload : *found) {
+      WriteWorkload(workload, snapshot, *parts, json);
+    }
     json.EndArray();
     json.EndObject();
   });

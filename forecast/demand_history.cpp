@@ -210,7 +210,10 @@ void DemandHistory::Restore(ByteReader& in) {
     day->codes.reserve(static_cast<size_t>(read.StepsADay()));
     int64_t code = 0;
     for (int64_t i = 0; i < read.StepsADay(); ++i) {
-      code += in.Signed();
+      const int64_t change = in.Signed();
+      if (change < -static_cast<int64_t>(kMostCode) || change > static_cast<int64_t>(kMostCode))
+        return in.Fail();
+      code += change;
       if (in.failed() || code < 0 || code > static_cast<int64_t>(kMostCode)) return in.Fail();
       day->codes.push_back(static_cast<uint16_t>(code));
     }

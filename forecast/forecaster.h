@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,9 @@ class Horizons {
 struct FitOptions {
   uint64_t seed = 0;       ///< the same seed and history make the same model
   std::stop_token stop{};  ///< ends a fit early: kUnavailable, and the model is as before
+  /// Where it is there, a fit that may take seconds calls it every some tens of milliseconds, on
+  /// the thread that called Fit: the caller may let time pass in it, to keep to a budget of CPU.
+  std::function<void()> pause{};
 };
 
 /// What a fit came to.

@@ -3,11 +3,16 @@
 //
 // Wishes are light; what a fit needs is loaded only when its turn has come. The order is by
 // cheapness and staleness: what is cheap for how long it has been due goes first, so that one
-// network does not keep a thousand linear models waiting, and nothing waits for ever. Over any
-// minute no more than the budget's share of one core is spent; a single fit that takes longer is
-// paid for by idling after it.
+// network does not keep a thousand linear models waiting, and nothing waits for ever
+// (training_queue.h); while a network is trained, fits of under a second come in between, for at
+// most as much CPU as it has had. Over any ten seconds no more than the budget's share of one core
+// is spent: a long fit idles in between (FitOptions::pause), and one that does not is paid for by
+// idling after it.
 //
-// Thread-safe. What it calls is called on its own thread.
+// Fits run at the lowest priority there is, so that they take no CPU that ingest could use. What is
+// called back runs on another thread, of normal priority: it may take locks that ingest takes, too.
+//
+// Thread-safe. Callbacks come one at a time, and must not call Stop.
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +23,7 @@
 
 #include "forecast/demand_history.h"
 #include "forecast/forecaster.h"
-#include "model/clock.h"
+#include "forecast/training_time.h"
 #include "model/counters.h"
 #include "model/forecast.h"
 #include "model/result.h"
@@ -40,8 +45,12 @@ struct TrainingTask {
   Horizons horizons;
   DemandSeries history;  ///< steps of one minute
   std::string weights;   ///< to begin from; may be empty
-  uint64_t seed = 0;
+  uint64_t seed = 0;     ///< 0: TrainingSeed
 };
+
+/// Of the workload, the model and the end of the history (a step), and of nothing else: whoever
+/// owns the workload, the same history makes the same model.
+uint64_t TrainingSeed(const TrainingWish& wish, int64_t history_end);
 
 /// What came of one.
 struct TrainingResult {
@@ -56,8 +65,13 @@ class Trainer {
  public:
   struct Options {
     double budget_ratio = 0.25;  ///< of one core; 0: nothing is done
-    /// Networks of at most so many workloads are trained together.
-    size_t most_together = 16;
+    /// Networks of at most so many workloads are loaded, and trained together
+    /// (network_together.h): each is handed over as it ends.
+    size_t most_together = 4;
+    /// Null: the machine's.
+    std::shared_ptr<TrainingTime> time{};
+    std::function<std::unique_ptr<Forecaster>(ForecastModel, const Horizons&)> make =
+        MakeForecaster;
   };
   /// Nothing: the wish is no more.
   using Load = std::function<std::optional<TrainingTask>(const TrainingWish&)>;
@@ -69,8 +83,11 @@ class Trainer {
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
-  /// All that is wanted now; replaces what was wanted before and has not begun.
+  /// All that is wanted now; replaces what was wanted before and has not begun. What is under way,
+  /// or came back within the last minute (whoever wishes may not have seen it yet), is left out;
+  /// what was refused is left out for ten minutes.
   void SetWishes(std::vector<TrainingWish> wishes);
+  /// Also of what is under way.
   void SetBudget(double budget_ratio);
   /// As the destructor; no callback runs afterwards.
   void Stop();

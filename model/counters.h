@@ -136,7 +136,9 @@ struct TrainingCounters {
   Counter activated{};                ///< models taken into use
   Counter activations_lost{};         ///< of workloads that were gone, or refused by the journal
   std::atomic<int64_t> queued_now{};  ///< fits that wait
-  std::atomic<int64_t> overdue_ms_now{};  ///< what the queue would take at the present budget
+  /// What the queue would take at the present budget; -1: for ever, the budget is 0.
+  std::atomic<int64_t> overdue_ms_now{};
+  std::atomic<double> budget_ratio_now{};  ///< of one core
 };
 
 }  // namespace tidemark

@@ -5,8 +5,10 @@
 // Demand is the sum of what all pods of a workload use in a minute, in the resource's unit; never a
 // mean over pods, which would contain our own scaling. Plain values; thread-safe.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,6 +46,10 @@ enum class DemandSteps : uint8_t {
   kFiveMinutes,  ///< to be drawn; no forecast is made
   kMinutes,      ///< to be forecast
 };
+inline constexpr std::array<DemandSteps, 3> kAllDemandSteps = {
+    DemandSteps::kNone, DemandSteps::kFiveMinutes, DemandSteps::kMinutes};
+/// As the configuration writes them: none, five_minutes, minutes.
+std::string_view ToString(DemandSteps steps);
 
 /// What is forecast of which workloads; the first that matches applies.
 struct ForecastRule {
@@ -80,9 +86,13 @@ struct ForecastSettings {
   /// stands.
   std::vector<ForecastRule> rules;
 
+  /// Of `rules` the first that matches; null: none does.
+  const ForecastRule* FindRule(const WorkloadId& workload) const;
   /// Never fails.
   ForecastRule RuleOf(const WorkloadId& workload) const;
 };
+
+using ForecastSettingsPtr = std::shared_ptr<const ForecastSettings>;
 
 /// One model's record of the last day at one horizon.
 struct ForecastScore {
@@ -114,7 +124,8 @@ struct WorkloadForecast {
   std::optional<double> demand;   ///< of that minute
   std::optional<double> request;  ///< of one pod: what ratios are of; absent where not known
   std::vector<HorizonForecast> horizons;  ///< empty: see `why`
-  std::optional<double> high_water;       ///< demand that is passed with the settings' risk
+  std::optional<double> high_water;       ///< demand that is passed in a minute with this risk:
+  double high_water_risk = 0;             ///< that of the settings
   /// Why there is no forecast, or a simpler one than was asked for; may be empty.
   std::string why;
 };

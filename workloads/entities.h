@@ -15,6 +15,7 @@
 #include "model/resource_slots.h"
 #include "model/workload_id.h"
 #include "workloads/container_signs.h"
+#include "workloads/demand_sum.h"
 #include "workloads/kill_watch.h"
 #include "workloads/original_resources.h"
 #include "workloads/owner_graph.h"
@@ -98,6 +99,20 @@ struct WorkloadContainer {
   }
 };
 
+struct Pod;
+
+/// The demand of a workload for which one is wished.
+struct WorkloadDemand {
+  DemandWish wish;
+  DemandSum sum;
+  WorkloadContainer* container = nullptr;               ///< kDemand
+  std::map<std::string_view, Pod*, std::less<>> ended;  ///< PodDemand::State::kEnded, by name
+  bool is_due = false;                                  ///< to be settled at the end of the batch
+
+  WorkloadDemand(const DemandWish& wished, DemandSum begun, WorkloadContainer* of)
+      : wish(wished), sum(std::move(begun)), container(of) {}
+};
+
 struct Workload {
   WorkloadId id;
   bool hidden =
@@ -109,9 +124,8 @@ struct Workload {
   std::string pod_labels;
   int64_t labels_from_ms = kNever;  ///< Pod::first_ms of that pod
   std::map<std::string, WorkloadContainer, std::less<>> containers;
+  std::unique_ptr<WorkloadDemand> demand;  ///< null: none is wished
 };
-
-struct Pod;
 
 /// A container of one pod, or the sum of its containers (kPodSum), which has no series.
 struct PodContainer {
@@ -150,13 +164,15 @@ struct Pod {
   std::string name;
   std::optional<Owner> owner;
   uint32_t owner_series = kNoSeries;
-  Fact completed;                     ///< 1 while the pod is Succeeded or Failed
-  Fact started;                       ///< when it started, Unix seconds
-  int64_t first_ms = kNever;          ///< first sample
-  int64_t last_ms = kNever;           ///< newest sample
-  uint32_t series = 0;                ///< in the index
-  uint32_t live_series = 0;           ///< of these, not ended by a stale marker
-  Workload* workload = nullptr;       ///< never null once the pod is in its namespace
+  Fact completed;                ///< 1 while the pod is Succeeded or Failed
+  Fact started;                  ///< when it started, Unix seconds
+  int64_t first_ms = kNever;     ///< first sample
+  int64_t last_ms = kNever;      ///< newest sample
+  uint32_t series = 0;           ///< in the index
+  uint32_t live_series = 0;      ///< of these, not ended by a stale marker
+  Workload* workload = nullptr;  ///< never null once the pod is in its namespace
+  /// Of a pod that uses what its workload's demand is of, and only then.
+  std::unique_ptr<PodDemand> demand;
   uint64_t label_set = 0;             ///< UsageSink::SetLabelSet; 0: no labels came
   uint32_t label_series = kNoSeries;  ///< who says so
   /// What each of its annotations says (several while one takes the other's place), and which of

@@ -98,6 +98,7 @@ void NamespaceState::TellContainers(const Workload& workload) {
 void NamespaceState::TellContainers() {
   for (const auto& [key, workload] : workloads_) TellContainers(*workload);
   for (const auto& [pod, workload] : hidden_) TellContainers(*workload);
+  AdaptDemands();
   dirty_ = true;
 }
 

@@ -10,11 +10,18 @@
 
 namespace tidemark::workloads {
 
-void NamespaceState::ForEachContainer(
-    const std::function<void(const Workload&, std::string_view, const WorkloadContainer&)>& visit)
-    const {
+void NamespaceState::ForEachContainer(const VisitContainer& visit) const {
   for (const auto& [key, workload] : workloads_) {
-    for (const auto& [name, container] : workload->containers) visit(*workload, name, container);
+    for (const auto& [name, container] : workload->containers) {
+      if (name != kDemand) visit(*workload, name, container);
+    }
+  }
+}
+
+void NamespaceState::ForEachDemand(const VisitContainer& visit) const {
+  for (const auto& [key, workload] : workloads_) {
+    const auto found = workload->containers.find(kDemand);
+    if (found != workload->containers.end()) visit(*workload, kDemand, found->second);
   }
 }
 
@@ -33,6 +40,15 @@ const ResourceSlots<FirstMinute>* NamespaceState::FirstMinutes(const PastContain
   const auto& containers = workload->second->containers;
   const auto container = containers.find(of.container);
   return container == containers.end() ? nullptr : &container->second.first;
+}
+
+std::optional<uint32_t> NamespaceState::DemandContainer(std::string_view workload_type,
+                                                        std::string_view workload) const {
+  const auto found = workloads_.find({std::string(workload_type), std::string(workload)});
+  if (found == workloads_.end()) return std::nullopt;
+  const auto container = found->second->containers.find(kDemand);
+  if (container == found->second->containers.end()) return std::nullopt;
+  return container->second.index;
 }
 
 bool NamespaceState::ReachesInto(const PastContainer& past) const {
@@ -55,6 +71,8 @@ bool NamespaceState::MergePast(const PastContainer& past) {
   if (until_ms == kNever) return true;
   Workload& workload =
       WorkloadFor({std::string(past.workload_type), std::string(past.workload)}, until_ms);
+  // The configuration may have changed since the past was begun: nobody asks for this any more.
+  if (past.container == kDemand && !workload.demand) return true;
   WorkloadContainer& container = SharedContainer(workload, past.container);
   ByteReader history(past.history);
   if (auto merged = context_.usage.MergeSaved(container.index, history); !merged) {

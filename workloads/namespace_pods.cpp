@@ -61,7 +61,7 @@ Pod& NamespaceState::DirectPod(const Source& source, std::string_view workload, 
 }
 
 PodContainer& NamespaceState::ContainerNamed(Pod& pod, std::string_view label) {
-  // No container's name has a slash either: none must meet kPodSum.
+  // No container's name has a slash either: none must meet kPodSum or kDemand.
   std::string escaped;
   if (label.starts_with('/')) escaped = "//" + std::string(label);
   const std::string_view name = escaped.empty() ? label : escaped;
@@ -87,6 +87,7 @@ Workload& NamespaceState::WorkloadFor(const ResolvedOwner& owner, int64_t now_ms
     workload->assumed = owner.assumed;
     workload->last_sample_ms = now_ms;
     context_.counters.workloads_now.fetch_add(1, std::memory_order_relaxed);
+    StartDemand(*workload);
   }
   workload->assumed = workload->assumed && owner.assumed;
   return *workload;
@@ -98,8 +99,14 @@ WorkloadContainer& NamespaceState::SharedContainer(Workload& workload, std::stri
   WorkloadContainer& container = workload.containers[std::string(name)];
   container.index = context_.containers.Take();
   context_.usage.ContainerIs(container.index, {workload.id, name, workload.pod_labels});
-  context_.counters.containers_now.fetch_add(1, std::memory_order_relaxed);
+  CountContainer(name, 1);
   return container;
+}
+
+/// The demand of a workload is nothing that runs.
+void NamespaceState::CountContainer(std::string_view name, int64_t by) {
+  if (name == kDemand) return;
+  context_.counters.containers_now.fetch_add(by, std::memory_order_relaxed);
 }
 
 void NamespaceState::Wait(Pod& pod) {
@@ -172,6 +179,7 @@ void NamespaceState::ResolveOverdue() {
 
 void NamespaceState::MovePod(Pod& pod, Workload& to) {
   Workload& from = *pod.workload;
+  LeaveDemand(pod);
   SpreadLabels(pod, from, to);
   for (auto& [name, container] : pod.containers) {
     WorkloadContainer& shared = SharedContainer(to, name);
@@ -188,6 +196,10 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
   ++to.pods;
   --from.pods;
   pod.workload = &to;
+  if (to.demand) {
+    minutes_.clear();
+    TakeDemand(pod, to.demand->wish.resource, std::nullopt);
+  }
   if (from.hidden) {
     DropContainers(from);
     hidden_.erase(pod.name);
@@ -195,6 +207,7 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
     // The fallback had guessed another name or type: what it gathered belongs to the true owner.
     if (from.labels_from_ms != kNever) SetWorkloadLabels(to, from.labels_from_ms, from.pod_labels);
     for (auto& [name, container] : from.containers) {
+      if (name == kDemand && !to.demand) continue;
       WorkloadContainer& shared = SharedContainer(to, name);
       context_.usage.MergeContainer(container.index, shared.index);
       shared.TakeOver(container);
@@ -206,10 +219,11 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
 }
 
 void NamespaceState::DropContainers(Workload& workload) {
+  StopDemand(workload);
   for (auto& [name, container] : workload.containers) {
     context_.usage.RemoveContainer(container.index);
     context_.containers.Release(container.index);
-    context_.counters.containers_now.fetch_sub(1, std::memory_order_relaxed);
+    CountContainer(name, -1);
   }
   workload.containers.clear();
 }
@@ -219,6 +233,7 @@ void NamespaceState::RemovePod(Pod& pod) {
   undecided_.erase(pod.name);
   FlushSums(pod);
   summing_.erase(pod.name);
+  LeaveDemand(pod);
   for (auto& [name, container] : pod.containers) {
     context_.usage.RemoveInstance(container.index);
     context_.instances.Release(container.index);
@@ -234,6 +249,11 @@ void NamespaceState::RemovePod(Pod& pod) {
 
 void NamespaceState::EndBatch() {
   touched_ = false;
+  AdvanceTime();
+  SettleDemands();
+}
+
+void NamespaceState::AdvanceTime() {
   const int64_t time_ms = newest_sample_ms_;
   if (time_ms <= event_time_ms_) return;
   const bool first = event_time_ms_ == kNever;
@@ -245,6 +265,7 @@ void NamespaceState::EndBatch() {
     if (!summing_.empty()) SettleSums();
     ResolveOverdue();
   }
+  if (new_minute || first) WatchDemands();  // a past may come in one batch
   if (first) {
     next_collection_ms_ = time_ms + kCollectionIntervalMs;
   } else if (time_ms >= next_collection_ms_) {
@@ -286,14 +307,15 @@ void NamespaceState::CollectGarbage() {
     for (auto c = workload.containers.begin(); c != workload.containers.end();) {
       WorkloadContainer& container = c->second;
       if (std::max(container.last_usage_ms, container.last_kill_ms) >= unused_before ||
-          used.contains(container.index)) {
+          used.contains(container.index) ||
+          (workload.demand && workload.demand->container == &container)) {
         context_.usage.Collect(container.index, event_time_ms_);
         ++c;
         continue;
       }
       context_.usage.RemoveContainer(container.index);
       context_.containers.Release(container.index);
-      context_.counters.containers_now.fetch_sub(1, std::memory_order_relaxed);
+      CountContainer(c->first, -1);
       c = workload.containers.erase(c);
     }
     ++it;

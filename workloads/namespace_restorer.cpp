@@ -63,11 +63,14 @@ Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Restore(size_t
   const bool good = ReadHead(number) && ReadWorkloads() && ReadPods() && ReadReplicas() &&
                     (version_ < 2 || ReadLabels()) && ReadSeries() && CheckReferences() &&
                     ReadUsage() && ReadFlushes() && (version_ < 2 || (ReadKills() && ReadSums())) &&
-                    (version_ < 3 || ReadSigns()) && !in_.failed();
+                    (version_ < 3 || ReadSigns()) && (version_ < 4 || ReadDemand()) &&
+                    !in_.failed();
   if (!good) return Failure();
   Count();
+  TakeDemand();
   DropGone();
   if (any_sourceless_) RemoveSourceless();
+  state_->SettleDemands();
   return std::move(state_);
 }
 
@@ -266,6 +269,7 @@ bool NamespaceState::Restorer::ReadPodContainers(Pod& pod, const WorkloadPlace& 
       return false;
     }
     const SharedPlace& shared = shared_[place.first_container + next + skipped];
+    if (*shared.name == kDemand) return false;  // no pod's
     next += skipped + 1;
     PodContainer& container =
         pod.containers.emplace_hint(pod.containers.end(), *shared.name, PodContainer())->second;

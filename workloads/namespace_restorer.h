@@ -94,8 +94,11 @@ class NamespaceState::Restorer {
   bool ReadSigns();
   bool ReadSignBinding(bool holds, Series& series);
   bool ReadNodeBinding(Series& series);
+  bool ReadDemand();
+  bool ReadPodDemand(const PodPlace& place);
   /// From here on nothing fails.
   void Count();
+  void TakeDemand();
   void DropGone();
   void RemoveSourceless();
   void DropState();
@@ -122,6 +125,12 @@ class NamespaceState::Restorer {
   std::vector<PodPlace> pods_;
   std::vector<ContainerPlace> containers_;
   std::vector<std::pair<const WorkloadKey*, ReplicasFact*>> replicas_;
+  struct SavedDemand {
+    std::optional<DemandWish> wish;  // absent: of a resource that is gone
+    DemandSum sum;
+  };
+  std::map<const Workload*, SavedDemand> demands_;
+  std::vector<std::pair<Pod*, PodDemand>> pod_demands_;
   bool any_sourceless_ = false;
   int64_t pod_before_ = 0;
 };

@@ -494,6 +494,65 @@ bool NamespaceState::Restorer::ReadFlushes() {
   return !in_.failed() || Damaged("last minutes are cut or damaged");
 }
 
+bool NamespaceState::Restorer::ReadDemand() {
+  for (const WorkloadPlace& place : workloads_) {
+    if (!in_.Bool()) continue;
+    const uint64_t saved = in_.Varint();
+    DemandWish wish;
+    wish.startup_ms = in_.Signed();
+    auto sum = DemandSum::Restore(in_, base_ms_);
+    if (!sum || saved >= kSavedResources || (resources_known_ >> saved & 1) == 0) {
+      return Damaged("the demand of \"" + place.workload->id.workload + "\" is cut or damaged");
+    }
+    const auto resource = resources_[saved];
+    wish.resource = resource.value_or(wish.resource);
+    demands_.emplace(place.workload,
+                     SavedDemand{resource ? std::optional(wish) : std::nullopt, std::move(*sum)});
+  }
+  for (const PodPlace& place : pods_) {
+    if (!ReadPodDemand(place)) {
+      return Damaged("what pod \"" + place.pod->name + "\" has for the demand is cut or damaged");
+    }
+  }
+  return !in_.failed() || Damaged("demand is cut or damaged");
+}
+
+bool NamespaceState::Restorer::ReadPodDemand(const PodPlace& place) {
+  PodDemand demand;
+  const uint8_t state = in_.Byte();
+  demand.state = static_cast<PodDemand::State>(state);
+  if (state > static_cast<uint8_t>(PodDemand::State::kEnded)) return false;
+  if (demand.state == PodDemand::State::kApart) return !in_.failed();
+  const auto of = demands_.find(place.pod->workload);
+  if (of == demands_.end() || !demand.Restore(in_, base_ms_)) return false;
+  pod_demands_.emplace_back(place.pod, std::move(demand));
+  return true;
+}
+
+/// As far as it is what is wished now.
+void NamespaceState::Restorer::TakeDemand() {
+  for (const WorkloadPlace& place : workloads_) {
+    state_->StartDemand(*place.workload);
+    const auto saved = demands_.find(place.workload);
+    if (!place.workload->demand || saved == demands_.end()) continue;
+    if (saved->second.wish != place.workload->demand->wish) {
+      demands_.erase(saved);
+    } else {
+      place.workload->demand->sum = std::move(saved->second.sum);
+    }
+  }
+  for (auto& [pod, demand] : pod_demands_) {
+    Workload& workload = *pod->workload;
+    if (!workload.demand || !demands_.contains(&workload)) continue;
+    pod->demand = std::make_unique<PodDemand>(std::move(demand));
+    if (pod->demand->state == PodDemand::State::kWaited) {
+      workload.demand->sum.Enter(pod->demand->passed_ms);
+    } else {
+      workload.demand->ended.emplace(pod->name, pod);
+    }
+  }
+}
+
 void NamespaceState::Restorer::Count() {
   counts_ = true;
   const auto add = [](std::atomic<int64_t>& now, size_t count) {
@@ -503,7 +562,9 @@ void NamespaceState::Restorer::Count() {
   add(context_.counters.series_now, series);
   add(context_.counters.pods_now, pods_.size());
   add(context_.counters.workloads_now, state_->workloads_.size());
-  add(context_.counters.containers_now, taken_containers_.size());
+  add(context_.counters.containers_now,
+      static_cast<size_t>(std::ranges::count_if(
+          shared_, [](const SharedPlace& shared) { return *shared.name != kDemand; })));
   context_.budget.Take(static_cast<int64_t>(series));
   for (const Series& one : state_->series_) {
     if (!one.in_use || one.source == kNoSource) continue;

@@ -10,6 +10,8 @@
 //   last minutes to be closed, in order
 //   what is told of the restarts of the pods' containers
 //   sums of pods
+//   signs of the pods' containers
+//   demand of workloads, then what each pod has for it
 //
 // Pods, workloads and containers are named once; whatever points at one gives its ordinal. Facts
 // are written with the series that says them.
@@ -43,6 +45,7 @@ class NamespaceState::Saver {
     SaveKills();
     SaveSums();
     SaveSigns();
+    SaveDemand();
   }
 
  private:
@@ -74,6 +77,7 @@ class NamespaceState::Saver {
   void SaveSums();
   static SavedSign SignOf(const Series& series);
   void SaveSigns();
+  void SaveDemand();
 
   const NamespaceState& state_;
   ByteWriter& out_;
@@ -498,6 +502,24 @@ void NamespaceState::Saver::SaveSigns() {
     for (const auto& [container_name, container] : pod->containers) {
       out_.Bool(container.signs != nullptr);
       if (container.signs) container.signs->throttled.Save(out_, base_ms_);
+    }
+  }
+}
+
+/// What is wished is saved too: sums of another wish are dropped.
+void NamespaceState::Saver::SaveDemand() {
+  for (const auto& [key, workload] : state_.workloads_) {
+    out_.Bool(workload->demand != nullptr);
+    if (!workload->demand) continue;
+    out_.Varint(static_cast<uint64_t>(workload->demand->wish.resource));
+    out_.Signed(workload->demand->wish.startup_ms);
+    workload->demand->sum.Save(out_, base_ms_);
+  }
+  for (const auto& [name, pod] : state_.pods_) {
+    if (pod->demand) {
+      pod->demand->Save(out_, base_ms_);
+    } else {
+      out_.Byte(static_cast<uint8_t>(PodDemand::State::kApart));
     }
   }
 }

@@ -7,7 +7,6 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,8 +45,9 @@ struct WorkloadView {
   int64_t last_sample_ms = 0;
   size_t containers_in_pod = 1;           ///< of the newest pod; at least 1
   size_t containers_known = 1;            ///< of all that any pod ever had; at least 1
-  std::vector<ContainerView> containers;  ///< sorted by name; without kPodSum
+  std::vector<ContainerView> containers;  ///< sorted by name; without kPodSum and kDemand
   std::optional<uint32_t> pod_sum;        ///< ShardContext::containers of kPodSum
+  std::optional<uint32_t> demand;         ///< of kDemand; absent while none is wished
   /// Of the newest pod, for selectors (ProfileSubject::pod_labels).
   std::string_view pod_labels;
 };
@@ -129,12 +129,18 @@ class NamespaceState {
   /// The one of them of this type and name, or none; costs no more than a look at each pod.
   std::vector<WorkloadView> PeekAt(std::string_view workload_type, std::string_view workload,
                                    int64_t as_of_ms) const;
+  /// ShardContext::containers of the workload's kDemand; nothing where there is none.
+  std::optional<uint32_t> DemandContainer(std::string_view workload_type,
+                                          std::string_view workload) const;
   /// Appends a status for each workload, and each unresolved pod, of that name.
   void Explain(std::string_view workload, std::vector<WorkloadStatus>& out) const;
 
-  /// All containers of exported workloads, in order.
-  void ForEachContainer(const std::function<void(const Workload&, std::string_view,
-                                                 const WorkloadContainer&)>& visit) const;
+  using VisitContainer =
+      std::function<void(const Workload&, std::string_view name, const WorkloadContainer&)>;
+  /// All containers of exported workloads, in order; without kDemand.
+  void ForEachContainer(const VisitContainer& visit) const;
+  /// The kDemand of all workloads that have one, likewise.
+  void ForEachDemand(const VisitContainer& visit) const;
   /// All containers of pods: ShardContext::containers and ShardContext::instances of each.
   void ForEachPodContainer(
       const std::function<void(uint32_t container, uint32_t instance)>& visit) const;
@@ -146,12 +152,14 @@ class NamespaceState {
   /// changed, when usage is known from before its end. Takes effect on time with EndBatch.
   bool MergePast(const PastContainer& past);
 
-  /// Has UsageSink::ContainerIs called for all containers: profiles may have changed.
+  /// Has UsageSink::ContainerIs called for all containers, and UsageSink::DemandOf for all
+  /// workloads: the configuration may have changed.
   void TellContainers();
 
   /// A minute of usage, as if samples had made it, with the request that the facts tell. The sum of
-  /// the pod is given out up to the minute's start: give each minute of all containers before the
-  /// next. Both must be there.
+  /// the pod, and the demand of the workload, are given out up to the minute's start: give each
+  /// minute of all pods and containers before the next. Both must be there. Demand begins after the
+  /// workload's first facts.
   void GiveUsageForTest(std::string_view pod, std::string_view container, Resource resource,
                         UsageMinute minute);
   /// A kill, as if the series of the container's restarts had told it; where `kill` names no
@@ -165,6 +173,8 @@ class NamespaceState {
   size_t pod_count() const { return pods_.size(); }
   size_t workload_count() const { return workloads_.size(); }
   size_t series_count() const { return by_hash_.size(); }
+  /// Pods that were looked at to find demands that are complete.
+  uint64_t DemandVisitsForTest() const { return demand_visits_; }
 
  private:
   using WorkloadKey = std::pair<std::string, std::string>;  // type, name
@@ -237,7 +247,8 @@ class NamespaceState {
   void FlushOverdue();
   void Flush(PodContainer& container, Resource resource);
   void GiveOut(PodContainer& container, Resource resource,
-               int64_t sum_until_ms = std::numeric_limits<int64_t>::max());
+               std::optional<int64_t> passed_ms = std::nullopt);
+  static std::optional<int64_t> AgeMs(const Pod& pod, int64_t time_ms);
   void TellSign(uint32_t index, Role role, Sample sample, double increase);
   static MinuteContext ContextOf(const PodContainer& container, Resource resource,
                                  const UsageMinute& minute);
@@ -246,6 +257,23 @@ class NamespaceState {
   void GiveSum(Pod& pod, Resource resource);
   void FlushSums(Pod& pod);
   void SettleSums();
+
+  void StartDemand(Workload& workload);
+  void StopDemand(Workload& workload);
+  void AdaptDemands();
+  void TakeDemand(Pod& pod, Resource resource, std::optional<int64_t> passed_ms);
+  void FollowDemand(Pod& pod, std::optional<int64_t> passed_ms);
+  void EndDemand(Pod& pod);
+  static void ExpectDemand(Pod& pod, int64_t start_ms);
+  void LeaveDemand(Pod& pod);
+  static bool IsYoung(const Pod& pod, int64_t end_ms, int64_t startup_ms);
+  void HandOver(Pod& pod, int64_t until_ms, int64_t missing_until_ms);
+  void DemandIsDue(Workload& workload);
+  void WatchDemands();
+  void SettleDemands();
+  void SettleDemand(Workload& workload);
+  void AdvanceTime();
+  void CountContainer(std::string_view name, int64_t by);
 
   void BindLabels(uint32_t index, Pod& pod, LabelsView labels);
   void BindOriginal(uint32_t index, Pod& pod, LabelsView labels);
@@ -324,11 +352,16 @@ class NamespaceState {
     uint32_t series = 0;  // that have them
   };
   std::map<uint64_t, SharedLabels> label_texts_;
+  // Workloads of which minutes of demand may be complete, in the order in which they came to be so;
+  // empty between batches.
+  std::vector<Workload*> due_demands_;
+  uint64_t demand_visits_ = 0;
 
   // Scratch, kept to save allocations.
   std::vector<LabelView> labels_;
   std::vector<UsageMinute> minutes_;
   std::vector<PodSum::Minute> sum_minutes_;
+  std::vector<DemandMinute> demand_minutes_;
 };
 
 }  // namespace tidemark::workloads

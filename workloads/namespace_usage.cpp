@@ -26,11 +26,7 @@ MinuteContext NamespaceState::ContextOf(const PodContainer& container, Resource 
   MinuteContext context;
   context.request = container.request.Get(resource).At(end_ms);
   context.limit = container.limit.Get(resource).At(end_ms);
-  if (const auto started_s = container.pod->started.At(end_ms)) {
-    const double age_ms = static_cast<double>(end_ms) - *started_s * 1000;
-    // A start in the future, or a thousand years ago, is none.
-    if (age_ms >= 0 && age_ms < kMaxPodAgeMs) context.pod_age_ms = static_cast<int64_t>(age_ms);
-  }
+  context.pod_age_ms = AgeMs(*container.pod, end_ms);
   if (container.signs) {
     if (resource == Resource::kCpu) {
       context.throttled_ratio = container.signs->throttled.Ratio(minute.start_ms);
@@ -39,6 +35,16 @@ MinuteContext NamespaceState::ContextOf(const PodContainer& container, Resource 
     }
   }
   return context;
+}
+
+/// nullopt where nothing tells when it started.
+std::optional<int64_t> NamespaceState::AgeMs(const Pod& pod, int64_t time_ms) {
+  const auto started_s = pod.started.At(time_ms);
+  if (!started_s) return std::nullopt;
+  const double age_ms = static_cast<double>(time_ms) - *started_s * 1000;
+  // A start in the future, or a thousand years ago, is none.
+  if (!(age_ms >= 0 && age_ms < kMaxPodAgeMs)) return std::nullopt;
+  return static_cast<int64_t>(age_ms);
 }
 
 /// `increase`: of a counter since the series' last sample; below 0 it has started anew.
@@ -113,12 +119,21 @@ void NamespaceState::ApplyUsage(uint32_t index, const Source& source, Sample sam
   if (outcome == UsageOutcome::kReset) {
     context_.counters.counter_resets.fetch_add(1, std::memory_order_relaxed);
   }
-  if (!minutes_.empty() || dropped > 0) GiveOut(*series.container, source.resource);
+  if (!minutes_.empty() || dropped > 0) {
+    GiveOut(*series.container, source.resource);
+  } else if (series.pod->workload->demand != nullptr &&
+             (series.pod->demand == nullptr ||
+              series.pod->demand->state != PodDemand::State::kWaited)) {
+    TakeDemand(*series.pod, source.resource, std::nullopt);
+  }
 }
 
-/// Hands the minutes in minutes_ on to the estimators, and those of the pod's sum that they
-/// complete and that end at `sum_until_ms` or before.
-void NamespaceState::GiveOut(PodContainer& container, Resource resource, int64_t sum_until_ms) {
+/// Hands the minutes in minutes_ on to the estimators, and those of the pod's sum and of the
+/// workload's demand that they complete. `passed_ms`: the pod is said to have passed it, whatever
+/// samples tell.
+void NamespaceState::GiveOut(PodContainer& container, Resource resource,
+                             std::optional<int64_t> passed_ms) {
+  const int64_t sum_until_ms = passed_ms.value_or(std::numeric_limits<int64_t>::max());
   WorkloadContainer& shared = *container.shared;
   Pod& pod = *container.pod;
   const bool is_summed = !minutes_.empty() && context_.usage.SumsByPod(container.container);
@@ -134,6 +149,7 @@ void NamespaceState::GiveOut(PodContainer& container, Resource resource, int64_t
     ++given;
   }
   if (pod.sums) CloseSum(pod, resource, sum_until_ms);
+  TakeDemand(pod, resource, passed_ms);
   context_.counters.usage_minutes.fetch_add(given, std::memory_order_relaxed);
   if (given == minutes_.size()) return;
   context_.counters.usage_minutes_before_past.fetch_add(minutes_.size() - given,
@@ -216,6 +232,7 @@ void NamespaceState::GiveUsageForTest(std::string_view pod, std::string_view con
                                       Resource resource, UsageMinute minute) {
   minutes_.assign(1, minute);
   GiveOut(pods_.find(pod)->second->containers.find(container)->second, resource, minute.start_ms);
+  SettleDemands();
   dirty_ = true;
 }
 

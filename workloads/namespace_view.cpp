@@ -34,7 +34,9 @@ bool LivesIn(const Pod& pod, const PodContainer& container, int64_t as_of_ms) {
 
 /// What a pod uses as a whole (its network) stands under no name, as does a process: not one of the
 /// containers that share anything.
-bool IsContainer(std::string_view name) { return !name.empty() && name != kPodSum; }
+bool IsContainer(std::string_view name) {
+  return !name.empty() && name != kPodSum && name != kDemand;
+}
 
 /// At least 1.
 size_t LiveContainers(const Pod& pod, int64_t as_of_ms) {
@@ -49,7 +51,7 @@ size_t LiveContainers(const Pod& pod, int64_t as_of_ms) {
 bool WasUsedLast(const Workload& workload, const WorkloadContainer& container) {
   int64_t last_ms = kNever;
   for (const auto& [name, each] : workload.containers) {
-    last_ms = std::max(last_ms, each.last_usage_ms);
+    if (name != kDemand) last_ms = std::max(last_ms, each.last_usage_ms);
   }
   return container.last_usage_ms != kNever && container.last_usage_ms >= last_ms - kMaxGapMs;
 }
@@ -143,6 +145,10 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
       view.pod_sum = container.index;
       continue;
     }
+    if (name == kDemand) {
+      if (workload.demand) view.demand = container.index;
+      continue;
+    }
     ContainerView shown;
     shown.name = name;
     shown.container = container.index;
@@ -193,7 +199,7 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
   const bool has_containers =
       std::ranges::any_of(workload.containers, [](const auto& c) { return IsContainer(c.first); });
   const auto counts = [has_containers](std::string_view name) {
-    return has_containers ? IsContainer(name) : name != kPodSum;
+    return IsContainer(name) || (!has_containers && name.empty());
   };
   for (const auto& [name, container] : workload.containers) {
     if (!counts(name)) continue;

@@ -143,14 +143,29 @@ int64_t ContainerUsage::ClosableUntil() const {
   return until;
 }
 
-bool ContainerUsage::TakeMinute(int64_t start_ms, double& usage) {
+bool ContainerUsage::GoesOn() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [this](const Part& part) { return Lives(part); });
+}
+
+std::optional<double> ContainerUsage::TakeMinute(int64_t start_ms) {
+  const auto usage = OpenUsage(start_ms);
+  for (Part& part : parts_) {
+    if (!part.open.empty() && part.open.front().start_ms == start_ms) {
+      part.open.erase(part.open.begin());
+    }
+  }
+  return usage;
+}
+
+/// Sums the minute over all parts.
+std::optional<double> ContainerUsage::OpenUsage(int64_t start_ms) const {
   double amount = 0;
   boost::container::small_vector<std::pair<uint64_t, double>, 2> levels;  // by run
   boost::container::small_vector<std::pair<int32_t, int32_t>, 4> covered;
-  for (Part& part : parts_) {
+  for (const Part& part : parts_) {
     if (part.open.empty() || part.open.front().start_ms != start_ms) continue;
-    const OpenMinute minute = part.open.front();
-    part.open.erase(part.open.begin());
+    const OpenMinute& minute = part.open.front();
     amount += minute.amount;
     covered.emplace_back(minute.begin_ms, minute.end_ms);
     const auto run = std::find_if(levels.begin(), levels.end(), [&part](const auto& level) {
@@ -162,10 +177,11 @@ bool ContainerUsage::TakeMinute(int64_t start_ms, double& usage) {
       run->second += minute.amount;
     }
   }
+  if (covered.empty()) return std::nullopt;
   if (kind_ == Kind::kLevel) {
-    usage = 0;
+    double usage = 0;
     for (const auto& [run, level] : levels) usage = std::max(usage, level);
-    return true;
+    return usage;
   }
   std::sort(covered.begin(), covered.end());
   int64_t covered_ms = 0;
@@ -175,9 +191,8 @@ bool ContainerUsage::TakeMinute(int64_t start_ms, double& usage) {
     if (end > from) covered_ms += end - from;
     reached = std::max(reached, end);
   }
-  if (covered_ms * 2 < kMinuteMs) return false;
-  usage = amount / (static_cast<double>(covered_ms) / 1000.0);
-  return true;
+  if (covered_ms * 2 < kMinuteMs) return std::nullopt;
+  return amount / (static_cast<double>(covered_ms) / 1000.0);
 }
 
 void ContainerUsage::CloseMinutes(int64_t until_ms, std::vector<UsageMinute>& closed,
@@ -188,9 +203,8 @@ void ContainerUsage::CloseMinutes(int64_t until_ms, std::vector<UsageMinute>& cl
       if (!part.open.empty()) oldest = std::min(oldest, part.open.front().start_ms);
     }
     if (oldest == std::numeric_limits<int64_t>::max() || oldest + kMinuteMs > until_ms) break;
-    double usage = 0;
-    if (TakeMinute(oldest, usage)) {
-      closed.push_back({oldest, usage});
+    if (const auto usage = TakeMinute(oldest)) {
+      closed.push_back({oldest, *usage});
     } else {
       ++dropped;
     }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/byte_codec.h"
@@ -99,6 +100,11 @@ class ContainerUsage {
   int64_t passed_ms() const { return ClosableUntil(); }
   /// True while no part lives and no minute is open.
   bool HasEnded() const;
+  /// True while any part lives.
+  bool GoesOn() const;
+  /// What the open minute comes to as far as it has come; nullopt when less than half of it is
+  /// covered, or nothing. Of the oldest open minute only.
+  std::optional<double> OpenUsage(int64_t start_ms) const;
   /// Time of the newest sample of any part; kNever without one.
   int64_t last_ms() const { return last_ms_; }
   /// Bytes on the heap.
@@ -134,8 +140,8 @@ class ContainerUsage {
   /// Minutes that end here or before can get no more from any living part.
   int64_t ClosableUntil() const;
   void CloseMinutes(int64_t until_ms, std::vector<UsageMinute>& closed, uint64_t& dropped);
-  /// Sums the minute over all parts and takes it out; false when less than half of it is covered.
-  bool TakeMinute(int64_t start_ms, double& usage);
+  /// Takes the minute out; nullopt when less than half of it is covered.
+  std::optional<double> TakeMinute(int64_t start_ms);
 
   Kind kind_;
   int64_t closed_until_ms_ = kNever;  // minutes that end here or before are given out

@@ -52,20 +52,13 @@ Result<std::vector<ManifestLine>> ReadManifest(const fs::path& folder) {
   return ParseManifest(*text, cmd::OneLine(path.string()));
 }
 
-/// What is shown of a file's name is good UTF-8 without control bytes.
-std::string NameOf(const fs::path& file) {
-  std::string name = cmd::OneLine(file.stem().string());
-  while (const auto bad = cmd::FindBadByte(name)) name[*bad] = '?';
-  return name;
-}
-
 Result<Trace> ReadTrace(const fs::path& folder, const ManifestLine& line) {
   const fs::path path = folder / line.file;
-  auto text = ReadFile(path);
+  auto text = ReadTraceFile(folder.string(), line);
   if (!text) return tl::unexpected(text.error());
   auto trace = ParseTraceCsv(*text, cmd::OneLine(path.string()));
   if (!trace) return trace;
-  trace->name = NameOf(line.file);
+  trace->name = TraceNameOf(line);
   trace->kind = line.kind;
   trace->real = line.real;
   trace->original = line.original;
@@ -100,7 +93,7 @@ Result<ManifestLine> LineOf(const fs::path& file) {
 
 }  // namespace
 
-Result<std::vector<Trace>> LoadTraces(const std::string& path) {
+Result<TraceFiles> FindTraceFiles(const std::string& path) {
   std::error_code wrong;
   fs::path folder = path;
   std::vector<ManifestLine> lines;
@@ -122,10 +115,26 @@ Result<std::vector<Trace>> LoadTraces(const std::string& path) {
                             "*.csv",
                             cmd::OneLine(path)));
   }
+  return TraceFiles{folder.string(), std::move(lines)};
+}
+
+Result<std::string> ReadTraceFile(const std::string& folder, const ManifestLine& line) {
+  return ReadFile(fs::path(folder) / line.file);
+}
+
+std::string TraceNameOf(const ManifestLine& line) {
+  std::string name = cmd::OneLine(fs::path(line.file).stem().string());
+  while (const auto bad = cmd::FindBadByte(name)) name[*bad] = '?';
+  return name;
+}
+
+Result<std::vector<Trace>> LoadTraces(const std::string& path) {
+  const auto files = FindTraceFiles(path);
+  if (!files) return tl::unexpected(files.error());
   std::vector<Trace> traces;
   uint64_t cells = 0;
-  for (const ManifestLine& line : lines) {
-    auto trace = ReadTrace(folder, line);
+  for (const ManifestLine& line : files->lines) {
+    auto trace = ReadTrace(files->folder, line);
     if (!trace) return tl::unexpected(trace.error());
     cells += trace->steps * trace->pods.size();
     if (cells > kMaxCellsOfAll) {

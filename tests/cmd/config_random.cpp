@@ -190,6 +190,51 @@ bool SameProfiles(const ProfileSet& a, const ProfileSet& b) {
                     b.profiles().end(), SameProfile);
 }
 
+std::shared_ptr<const ForecastSettings> RandomForecast(std::mt19937_64& random) {
+  auto settings = std::make_shared<ForecastSettings>();
+  settings->horizons_minutes.clear();
+  for (int64_t i = Between(random, 1, 4); i > 0; --i) {
+    const int32_t last = settings->horizons_minutes.empty() ? 0 : settings->horizons_minutes.back();
+    settings->horizons_minutes.push_back(static_cast<int32_t>(Between(random, last + 1, 60 - i)));
+  }
+  settings->interval_ratio = 0.999 - Positive(random, 0.498);
+  settings->network_margin_ratio = Coin(random) ? 0 : Positive(random, 0.9);
+  settings->high_water_risk = 0.49 - Positive(random, 0.48);
+  settings->training_budget_ratio = Coin(random) ? 0 : Positive(random, 1);
+  settings->max_workloads = static_cast<int32_t>(Between(random, 0, 1'000'000));
+  for (int64_t i = Between(random, 0, 3); i > 0; --i) {
+    ForecastRule& rule = settings->rules.emplace_back();
+    rule.selector = Selector::Parse(Pick(random, {"{}", "{ }", "{workload=~`\\d+`,}",
+                                                  R"({namespace="a\"b", cluster!~'x|y'})",
+                                                  "\t{workload='\x01'}"}))
+                        .value();
+    rule.steps = static_cast<DemandSteps>(Between(random, 0, 2));
+    rule.resource =
+        kBuiltInResources[static_cast<size_t>(Between(random, 0, kBuiltInResourceCount - 1))];
+    rule.models = {ForecastModel::kLastValue};
+    for (size_t model = 1; model < kForecastModelCount; ++model) {
+      if (Coin(random)) rule.models.push_back(static_cast<ForecastModel>(model));
+    }
+    if (Coin(random)) rule.always = static_cast<ForecastModel>(Between(random, 0, 9));
+    rule.startup_ms = Between(random, 0, 3600 * 1000);
+  }
+  return settings;
+}
+
+bool SameForecast(const ForecastSettings& a, const ForecastSettings& b) {
+  const auto tied = [](const ForecastSettings& s) {
+    return std::tie(s.horizons_minutes, s.interval_ratio, s.network_margin_ratio, s.high_water_risk,
+                    s.training_budget_ratio, s.max_workloads);
+  };
+  const auto rule = [](const ForecastRule& r) {
+    return std::tie(r.selector.text(), r.steps, r.resource, r.models, r.always, r.startup_ms);
+  };
+  return tied(a) == tied(b) &&
+         std::equal(
+             a.rules.begin(), a.rules.end(), b.rules.begin(), b.rules.end(),
+             [&](const ForecastRule& x, const ForecastRule& y) { return rule(x) == rule(y); });
+}
+
 /// Without secrets: what is dumped does not show them.
 backfill::Options RandomBackfill(std::mt19937_64& random) {
   backfill::Options options;
@@ -239,6 +284,7 @@ Config RandomConfig(std::mt19937_64& random) {
   const auto sources = static_cast<size_t>(Between(random, 0, 6));
   for (size_t i = 0; i < sources; ++i) config.sources.push_back(RandomSource(random, i));
   config.engine.profiles = RandomProfiles(random);
+  config.engine.forecast = RandomForecast(random);
   config.vpa_metrics = Coin(random);
   if (Coin(random)) config.prices.currency = "EUR:#1";
   if (Coin(random)) config.prices.currency = "\xE2\x82\xAC";
@@ -290,7 +336,8 @@ bool SameConfig(const Config& a, const Config& b) {
                     h.max_replicas);
   };
   return engine(a.engine) == engine(b.engine) &&
-         SameProfiles(*a.engine.profiles, *b.engine.profiles) && a.vpa_metrics == b.vpa_metrics &&
+         SameProfiles(*a.engine.profiles, *b.engine.profiles) &&
+         SameForecast(*a.engine.forecast, *b.engine.forecast) && a.vpa_metrics == b.vpa_metrics &&
          a.prices == b.prices && ha(a.ha) == ha(b.ha) && SameBackfill(a.backfill, b.backfill) &&
          a.max_inflight_bytes == b.max_inflight_bytes &&
          limits(a.remote_write) == limits(b.remote_write) &&

@@ -438,6 +438,14 @@ estimation:
     correction: replace
     peak_per_run: true
 profiles: []
+forecast:
+  horizons: [1m, 3m, 10m]
+  interval_ratio: 0.9
+  network_margin_ratio: 0.03
+  high_water_risk: 0.001
+  training_budget_ratio: 0.25
+  max_workloads: 10000
+  workloads: []
 compat:
   vpa_metrics: false
 prices:

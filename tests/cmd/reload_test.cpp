@@ -88,6 +88,33 @@ TEST_CASE("A reload takes over prices", "[cmd][reload]") {
   CHECK(bench.applied.empty());
 }
 
+TEST_CASE("A reload takes over forecasts where somebody takes them", "[cmd][reload]") {
+  Bench bench(kFile);
+  const std::string changed = std::string(kFile) + "forecast: {training_budget_ratio: 0.5}\n";
+  CHECK(bench.Refused(changed).starts_with(" forecast: changed, which needs a restart"));
+
+  TemporaryFile file(kFile);
+  std::vector<std::shared_ptr<const ForecastSettings>> applied;
+  ConfigInForce in_force(
+      file.path(), LoadConfig(file.path()).value(), bench.clock, bench.Apply(),
+      [&](std::shared_ptr<const ForecastSettings> settings) { applied.push_back(settings); });
+  file.Write("# the same\n" + std::string(kFile));
+  REQUIRE(in_force.Reload());
+  CHECK(applied.empty());
+  file.Write(changed);
+  REQUIRE(in_force.Reload());
+  REQUIRE(applied.size() == 1);
+  CHECK(applied[0]->training_budget_ratio == 0.5);
+  CHECK(in_force.Yaml().find("training_budget_ratio: 0.5") != std::string::npos);
+  file.Write(changed + "limits: {max_series: 7}\n");
+  const auto refused = in_force.Reload();
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.ends_with(
+      "changes of estimation, profiles, compat, prices, forecast"));
+  CHECK(applied.size() == 1);
+  CHECK(bench.applied.empty());
+}
+
 TEST_CASE("Profiles that say the same are not applied anew", "[cmd][reload]") {
   Bench bench(kFile);
   bench.file.Write("# another comment\nestimation: {level: container}\n" +
@@ -120,9 +147,9 @@ TEST_CASE("A reload that changes what needs a restart is refused as a whole", "[
   CHECK(names("backfill: {url: 'http://q', basic_auth: {username: a, password: one}}\n") ==
         "backfill");
   // Secrets are compared, though never shown.
-  CHECK(names("backfill: {url: 'http://p', basic_auth: {username: a, password: two}}\n") ==
+  CHECK(names("backfill: {url: 'http://p', basic_auth: {username: a, password: hunter2}}\n") ==
         "backfill");
-  CHECK(bench.in_force.Yaml().find("two") == std::string::npos);
+  CHECK(bench.in_force.Yaml().find("hunter2") == std::string::npos);
   CHECK_FALSE(bench.in_force.vpa_metrics());
 
   bench.file.Write(good + same);

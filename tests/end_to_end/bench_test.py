@@ -72,6 +72,14 @@ class Bench(unittest.TestCase):
         # What was not measured here says so.
         self.assertTrue(all(result["measured"] == "elsewhere" for result in results if result["system"] == "vpa"))
 
+    def test_forecast_measures_training_against_its_floor(self):
+        results = self.results("forecast", bench("forecast", "--quick", "networks"))
+        values = {(result["system"], result["metric"]): result["value"] for result in results}
+        for metric in ("iterations_per_second", "together_iterations_per_second", "forecast_seconds", "floor_share_ratio",
+                       "together_floor_share_ratio"):
+            self.assertGreater(values["tidemark", metric], 0)
+        self.assertGreater(values["floor", "openblas_iterations_per_second"], 0)
+
     def test_an_unknown_name_lists_the_known_ones(self):
         run = bench("nonsense")
         self.assertEqual(run.returncode, 2)

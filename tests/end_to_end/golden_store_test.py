@@ -82,7 +82,8 @@ def make(folder):
                                 daemon.storage], check=True, capture_output=True).stdout
         daemon.start()
         advice = "".join(f"{series} {value}\n" for series, value in
-                         sorted(advice_lines(daemon.get("/metrics")[2].decode()).items()))
+                         sorted(advice_lines(daemon.get("/metrics")[2].decode()).items())
+                         if not series.startswith("tidemark_forecast_"))  # how one forecasts may become better
     (folder / "tidemark.yml").write_text(CONFIG)
     for name, text in (("state.jsonl.gz", state), ("advice.txt.gz", advice.encode())):
         (folder / name).write_bytes(gzip.compress(text, mtime=0))
@@ -99,7 +100,7 @@ class GoldenStores(unittest.TestCase):
         return path
 
     def test_every_format_is_there(self):
-        self.assertEqual({path.name for path in STORES.iterdir()}, {"format-1", "format-2", "format-3"})
+        self.assertEqual({path.name for path in STORES.iterdir()}, {"format-1", "format-2", "format-3", "format-4"})
 
     def test_state_and_advice_are_those_of_the_version_that_wrote_it(self):
         for golden in sorted(STORES.iterdir()):

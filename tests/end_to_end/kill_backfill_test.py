@@ -29,7 +29,7 @@ from programs import Daemon, total, wait_for
 
 KILLS = 6  # of one back-fill: then it is through
 BACKFILLS = max(1, int(os.environ.get("TIDEMARK_KILLS") or 12) // 2 // KILLS)
-CONFIG = "storage: {checkpoint_interval: 1s}\n"
+CONFIG = "storage: {checkpoint_interval: 1s}\nforecast: {training_budget_ratio: 0}\n"  # as in kill_test.py
 # A unit of work holds 50 namespaces at most: there are three merges.
 NAMESPACES = 120
 STREAM_START_MS = 1_790_000_040_000

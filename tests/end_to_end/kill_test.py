@@ -34,7 +34,8 @@ KILLS = int(os.environ.get("TIDEMARK_KILLS") or 12)
 # A fixed event time makes a seed a repeatable stream; the daemon's clock is set so that it ends now.
 START_MS = 1_790_000_040_000
 ROUNDS_PER_KILL = 180
-CONFIG = "storage: {checkpoint_interval: 1s}\n"
+# When a model has been trained depends on the machine; what is forecast without training does not.
+CONFIG = "storage: {checkpoint_interval: 1s}\nforecast: {training_budget_ratio: 0}\n"
 STREAM_SECONDS = 600
 SMALL_DISK_MIB = 224
 PROMETHEUS_SECONDS = 80  # for six kills; at least one whole minute of usage

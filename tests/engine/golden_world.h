@@ -55,6 +55,10 @@ class GoldenWorld {
  public:
   explicit GoldenWorld(ProfileSetPtr profiles) {
     options_.profiles = std::move(profiles);
+    // Samples come at any second, as VPA takes them; a demand is of whole minutes.
+    ForecastSettings nothing;
+    nothing.rules.emplace_back().steps = DemandSteps::kNone;
+    options_.forecast = std::make_shared<const ForecastSettings>(std::move(nothing));
     Start();
   }
 
@@ -163,7 +167,8 @@ class GoldenWorld {
   void Start() {
     shard_.reset();
     shard_ = std::make_unique<engine::Shard>(
-        0, engine::ShardCommons{options_, addressing_, known_, pool_, budget_, counters_});
+        0, engine::ShardCommons{options_, addressing_, known_, pool_, budget_, counters_,
+                                demand_places_});
   }
 
   void OnShard(const std::function<void(engine::Shard&)>& task) {
@@ -213,6 +218,7 @@ class GoldenWorld {
   engine::BatchPool pool_;
   workloads::SeriesBudget budget_{1'000'000};
   EngineCounters counters_;
+  engine::DemandPlaces demand_places_;
   std::unique_ptr<engine::Shard> shard_;
   engine::ShardPage page_;
 };

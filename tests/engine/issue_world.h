@@ -26,6 +26,15 @@ inline engine::Options With(ProfileSetPtr profiles) {
   return options;
 }
 
+/// No workload's demand is kept: it takes bytes until eight days are full.
+inline engine::Options Unforecast(ProfileSetPtr profiles) {
+  engine::Options options = With(std::move(profiles));
+  ForecastSettings settings;
+  settings.rules.emplace_back().steps = DemandSteps::kNone;
+  options.forecast = std::make_shared<const ForecastSettings>(std::move(settings));
+  return options;
+}
+
 /// VPA's numbers, without its faults or with them.
 inline ProfileSetPtr Vpa(const std::function<void(Profile&)>& change = [](Profile&) {}) {
   return OneProfile(Preset::kVpa, change);

@@ -6,7 +6,9 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +20,79 @@
 
 namespace tidemark::testing {
 
+/// Hands everything on to a history, and wishes for the demand of all workloads.
+class Demanding final : public workloads::UsageSink {
+ public:
+  explicit Demanding(engine::RequestHistory& history) : history_(history) {}
+
+  void AddUsage(uint32_t container, uint32_t instance, Resource resource,
+                workloads::UsageMinute minute, const workloads::MinuteContext& context) override {
+    history_.AddUsage(container, instance, resource, minute, context);
+  }
+  void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override {
+    history_.AddKill(container, instance, kill);
+  }
+  void MergeContainer(uint32_t from, uint32_t into) override {
+    history_.MergeContainer(from, into);
+  }
+  void RemoveContainer(uint32_t container) override { history_.RemoveContainer(container); }
+  void RemoveInstance(uint32_t instance) override { history_.RemoveInstance(instance); }
+  void ContainerIs(uint32_t container, const ProfileSubject& subject) override {
+    history_.ContainerIs(container, subject);
+  }
+  bool SumsByPod(uint32_t container) const override { return history_.SumsByPod(container); }
+  bool LeavesOutPageCache(uint32_t container) const override {
+    return history_.LeavesOutPageCache(container);
+  }
+  std::optional<workloads::DemandWish> DemandOf(const WorkloadId& /*workload*/) const override {
+    return wish;
+  }
+  void AddDemand(uint32_t container, Resource resource,
+                 const workloads::DemandMinute& minute) override {
+    history_.AddDemand(container, resource, minute);
+    if (minute.start_ms <= newest_ms[container]) out_of_order = true;
+    newest_ms[container] = minute.start_ms;
+    demand += minute.demand;
+    ++demand_minutes;
+  }
+  void SetLabelSet(uint32_t instance, uint64_t labels) override {
+    history_.SetLabelSet(instance, labels);
+  }
+  void Collect(uint32_t container, int64_t event_time_ms) override {
+    history_.Collect(container, event_time_ms);
+  }
+  void SaveContainer(uint32_t container, ByteWriter& out) const override {
+    history_.SaveContainer(container, out);
+  }
+  void SaveInstance(uint32_t instance, ByteWriter& out) const override {
+    history_.SaveInstance(instance, out);
+  }
+  Result<void> RestoreContainer(uint32_t container, ByteReader& in) override {
+    newest_ms.erase(container);
+    return history_.RestoreContainer(container, in);
+  }
+  Result<void> RestoreInstance(uint32_t instance, ByteReader& in) override {
+    return history_.RestoreInstance(instance, in);
+  }
+  Result<void> MergeSaved(uint32_t container, ByteReader& in) override {
+    return history_.MergeSaved(container, in);
+  }
+
+  std::optional<workloads::DemandWish> wish = workloads::DemandWish{Resource::kCpu, 120'000};
+  std::map<uint32_t, int64_t> newest_ms;  // minutes of demand, by container
+  bool out_of_order = false;
+  double demand = 0;  // of all that came
+  uint64_t demand_minutes = 0;
+
+ private:
+  engine::RequestHistory& history_;
+};
+
 struct NamespaceWorld {
   engine::Options options;
   workloads::SourceTable sources;
   engine::RequestHistory history;
+  Demanding sink{history};
   EngineCounters counters;
   workloads::SeriesBudget budget;
   workloads::KnownSeries known;
@@ -35,7 +106,7 @@ struct NamespaceWorld {
         sources(extra, options.profiles->resources()),
         history(options.profiles),
         budget(options.max_series),
-        context{sources, history, budget, counters, known} {
+        context{sources, sink, budget, counters, known} {
     context.refuse_late = options.refuse_late;
     context.source_counts.resize(sources.size());
   }
@@ -87,8 +158,9 @@ struct NamespaceWorld {
     ByteReader in(bytes);
     auto restored = workloads::NamespaceState::Restore(in, mapping, 3, context);
     if (!restored) return tl::unexpected(restored.error());
-    state = std::move(*restored);
+    // As a shard does it.
     if (!in.AtEnd()) return Fail(ErrorCode::kInternal, "bytes are left");
+    state = std::move(*restored);
     return {};
   }
 

@@ -138,7 +138,7 @@ TEST_CASE("kubernetes/autoscaler#5617, #7641, #6691: a sidecar is a container of
 
 TEST_CASE("kubernetes/autoscaler#9534: init containers hold up no sample and leave nothing behind",
           "[public-issue][containers]") {
-  World world(Vpa());
+  World world(Unforecast(Vpa()));
   world.Put(ReplicaSetOwner("web-5c9", "Deployment", "web"), kT0, 1);
   constexpr int kPods = 300;
   uint64_t before = 0;
@@ -162,7 +162,7 @@ TEST_CASE("kubernetes/autoscaler#9534: init containers hold up no sample and lea
 
 TEST_CASE("kubernetes/autoscaler#6368, #5687: bytes of a container are bounded over rollouts",
           "[public-issue][containers]") {
-  World world(Vpa());
+  World world(Unforecast(Vpa()));
   size_t early = 0;
   for (int rollout = 0; rollout < 400; ++rollout) {
     const int64_t at = kT0 + rollout * 15 * kMinute;

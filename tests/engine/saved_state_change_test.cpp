@@ -197,7 +197,7 @@ TEST_CASE("a namespace of version 1 restores, and its series are bound when thei
   const auto restored = a.Restore(saved, MappingOfVersion1(a));
   INFO((restored ? "" : restored.error().message));
   REQUIRE(restored);
-  REQUIRE(a.Saved().front() == 3);
+  REQUIRE(a.Saved().front() == 4);
   const size_t series = a.state->series_count();
   const size_t pods = a.state->pod_count();
   REQUIRE(SeriesOf(a, "kube_pod_labels") > 0);
@@ -235,13 +235,38 @@ TEST_CASE("a namespace of version 1 restores, and its series are bound when thei
   CHECK(a.Saved() == b.Saved());
 }
 
+TEST_CASE("a namespace of version 3 restores, and its demand begins then", "[engine][state]") {
+  std::ifstream file(TIDEMARK_TEST_DATA "/../engine/state_corpus/version_3_an_hour",
+                     std::ios::binary);
+  const std::string saved(std::istreambuf_iterator<char>(file), {});
+  REQUIRE(saved.front() == 3);
+  NamespaceWorld a;
+  const auto restored = a.Restore(saved, a.OwnMapping());
+  INFO((restored ? "" : restored.error().message));
+  REQUIRE(restored);
+  CHECK(a.Saved().front() == 4);
+  for (const auto& view : a.state->View(a.state->event_time_ms())) CHECK(view.demand);
+  const int64_t begin_ms = a.state->event_time_ms();
+  NamespaceWorld b;
+  REQUIRE(b.Restore(a.Saved(), b.OwnMapping()));
+  RandomTraffic traffic(3, {.deployments = 2, .pods = 1, .silences = false, .begin_ms = begin_ms});
+  for (int i = 0; i < 60; ++i) {
+    const TrafficBatch batch = traffic.Next();
+    a.Put(batch);
+    b.Put(batch);
+  }
+  CHECK(a.sink.demand_minutes > 5);
+  for (const auto& [container, newest_ms] : a.sink.newest_ms) CHECK(newest_ms >= begin_ms);
+  CHECK(a.Saved() == b.Saved());
+}
+
 TEST_CASE("cluster and name of a saved namespace can be read alone", "[engine][state]") {
   NamespaceWorld a;
   a.Begin();
   const auto name = NamespaceState::SavedName(a.Saved());
   REQUIRE(name);
   CHECK(*name == NamespaceName{"east", "shop"});
-  CHECK_FALSE(NamespaceState::SavedName(std::string("\x04\x00\x00", 3)));
+  CHECK_FALSE(NamespaceState::SavedName(std::string("\x05\x00\x00", 3)));
   CHECK_FALSE(NamespaceState::SavedName(a.Saved().substr(0, 4)));
 }
 

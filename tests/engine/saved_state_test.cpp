@@ -44,6 +44,8 @@ void RunTwins(uint32_t seed, int batches, const TrafficOptions& traffic_options,
     const TrafficBatch batch = traffic.Next();
     const std::string said = Said(a.Put(batch));
     REQUIRE(Said(b.Put(batch)) == said);
+    REQUIRE(a.sink.demand_minutes == b.sink.demand_minutes);
+    REQUIRE(a.sink.demand == b.sink.demand);
     if (random() % 4 == 0) REQUIRE(Same(a.Shown(), b.Shown()));
     if (random() % 7 != 0) continue;
     most_series = std::max(most_series, a.state->series_count());
@@ -65,6 +67,8 @@ void RunTwins(uint32_t seed, int batches, const TrafficOptions& traffic_options,
   REQUIRE(Same(a.Saved(), b.Saved()));
   REQUIRE(Same(a.Shown(), b.Shown()));
   CHECK(restored > batches / 40);
+  CHECK_FALSE(a.sink.out_of_order);
+  CHECK(a.sink.demand_minutes > static_cast<uint64_t>(batches) / 10);
   CHECK(most_series >= 40);
   CHECK(most_workloads >= 3);
   CHECK(a.counters.usage_minutes > static_cast<uint64_t>(batches));

@@ -42,6 +42,7 @@ struct FakeDaemon {
   EngineCounters engine;
   FakeHaStatusReader ha;
   StorageCounters storage;
+  TrainingCounters training;
   FakeBackfill backfill;
   BackfillCounters backfill_counters;
   ManualClock clock{FromUnixMs(1700000020000)};
@@ -68,7 +69,8 @@ struct FakeDaemon {
                                           [this] { return config_status; },
                                           [this] { return reloaded; },
                                           [this] { return vpa_metrics; },
-                                          [this] { return prices; }});
+                                          [this] { return prices; },
+                                          &training});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {

@@ -72,6 +72,49 @@ inline std::shared_ptr<NamespaceBlock> MakeBlock(
   return block;
 }
 
+/// With something in every field: of cpu, at one and ten minutes.
+inline WorkloadForecast WholeForecast() {
+  WorkloadForecast forecast;
+  forecast.steps = DemandSteps::kMinutes;
+  forecast.minute_ms = 1'699'999'980'000;
+  forecast.demand = 3;
+  forecast.request = 0.5;
+  forecast.high_water = 6;
+  forecast.high_water_risk = 0.001;
+  forecast.horizons = {{.horizon_seconds = 60,
+                        .model = ForecastModel::kRidge30,
+                        .demand = 3.3,
+                        .lower = 3.1,
+                        .upper = 3.75,
+                        .coverage_ratio = 0.91,
+                        .scores = {{.model = ForecastModel::kLastValue,
+                                    .day_error_ratio = 1,
+                                    .week_error_ratio = 1,
+                                    .day_pinball_ratio = 1,
+                                    .week_pinball_ratio = 1,
+                                    .scored = 1440},
+                                   {.model = ForecastModel::kRidge30,
+                                    .day_error_ratio = 0.86,
+                                    .week_error_ratio = 0.87,
+                                    .day_pinball_ratio = 0.81,
+                                    .week_pinball_ratio = 0.82,
+                                    .scored = 1400},
+                                   {.model = ForecastModel::kArima,
+                                    .day_error_ratio = std::nullopt,
+                                    .week_error_ratio = std::nullopt,
+                                    .day_pinball_ratio = std::nullopt,
+                                    .week_pinball_ratio = std::nullopt,
+                                    .scored = 0}}},
+                       {.horizon_seconds = 600,
+                        .model = ForecastModel::kLastValue,
+                        .demand = 4.5,
+                        .lower = std::nullopt,
+                        .upper = std::nullopt,
+                        .coverage_ratio = std::nullopt,
+                        .scores = {}}};
+  return forecast;
+}
+
 inline Snapshot MakeSnapshot(std::vector<std::shared_ptr<const NamespaceBlock>> blocks) {
   Snapshot snapshot;
   snapshot.generation = 42;

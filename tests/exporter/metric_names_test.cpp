@@ -27,6 +27,9 @@ Snapshot FullSnapshot() {
       {{"app", {WholeCpuAdvice(), MemoryAdvice(1e9)}, &profiles->profiles()[0]}}, profiles);
   host->workloads[0].workload_class = WorkloadClass::kIdle;
   shop->workloads[0].workload_class = WorkloadClass::kCompute;
+  for (const auto& block : {host, shop}) {
+    block->workloads[0].forecast = std::make_shared<const WorkloadForecast>(WholeForecast());
+  }
   Snapshot snapshot = MakeSnapshot({host, shop});
   snapshot.sources = {{"cpu_usage", "container_cpu_usage_seconds_total", 3, 1700000000000},
                       {"memory_usage", "container_memory_working_set_bytes", 0, std::nullopt}};

@@ -94,6 +94,30 @@ const std::string kWeb = "/api/v1/workloads/shop/deployment/web";
 
 }  // namespace
 
+TEST_CASE("a workload shows what its demand is and will be, in brief where that is asked for",
+          "[exporter][workload][forecast]") {
+  DaemonWithWeb daemon;
+  const auto forecast_of = [&](std::vector<std::pair<std::string, std::string>> query = {}) {
+    const json::object web =
+        Data(daemon.Get(kWeb, std::move(query))).at("workloads").at(0).as_object();
+    return web.contains("forecast") ? web.at("forecast") : json::value();
+  };
+  CHECK(forecast_of().is_null());
+  ForecastExplanation& forecast = daemon.state.explanations[0].forecast.emplace();
+  forecast.now = WholeForecast();
+  forecast.history = {{kNow, 1}};
+  CHECK(forecast_of().at("demand") == 3);
+  CHECK(forecast_of().at("load_ratio") == 2);  // of three replicas
+  CHECK(forecast_of().as_object().contains("history"));
+  CHECK(forecast_of({{"history", "true"}}).as_object().contains("past"));
+  const json::value brief = forecast_of({{"history", "false"}, {"cluster", ""}});
+  CHECK(brief.at("demand") == 3);
+  CHECK_FALSE(brief.as_object().contains("history"));
+  CHECK_FALSE(brief.as_object().contains("past"));
+  CHECK(ErrorOf(daemon.Get(kWeb, {{"history", "no"}}), 400, "bad_data") ==
+        "parameter \"history\" is \"no\"; allowed are true, false");
+}
+
 TEST_CASE("a workload shows how each of its requests came about", "[exporter][workload]") {
   DaemonWithWeb daemon;
   const json::value data = Data(daemon.Get(kWeb));
@@ -219,7 +243,7 @@ TEST_CASE("a path with other than three names is refused", "[exporter][workload]
           std::string::npos);
   }
   CHECK(ErrorOf(daemon.Get(kWeb, {{"namespace", "shop"}}), 400, "bad_data") ==
-        "parameter \"namespace\" is unknown; allowed are cluster");
+        "parameter \"namespace\" is unknown; allowed are cluster, history");
 }
 
 TEST_CASE("a workload that is not there is answered with what comes near", "[exporter][workload]") {

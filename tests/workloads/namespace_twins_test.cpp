@@ -23,6 +23,10 @@ std::string Given(RecordedNamespace& one) {
             " of " + Text(usage.request) + " set " +
             std::to_string(one.sink.label_sets[usage.instance]) + "\n";
   }
+  for (const auto& told : one.sink.demand) {
+    text += told.container + " " + std::to_string(told.minute.start_ms) + " demand " +
+            std::to_string(told.minute.demand) + " of " + std::to_string(told.minute.pods) + "\n";
+  }
   for (const auto& told : one.sink.kills) {
     text += told.container + " killed " + std::to_string(told.kill.time_ms) + " of " +
             Text(told.kill.requested_bytes) + "\n";
@@ -31,6 +35,7 @@ std::string Given(RecordedNamespace& one) {
   for (const auto& [name, labels] : one.sink.labels) text += name + " " + labels + "\n";
   one.sink.usage.clear();
   one.sink.kills.clear();
+  one.sink.demand.clear();
   one.sink.merged.clear();
   return text;
 }
@@ -49,7 +54,7 @@ std::string Shown(RecordedNamespace& one) {
   std::string text;
   for (const auto& view : one.state->View(one.state->event_time_ms())) {
     text += view.id->workload + " " + std::to_string(view.containers_in_pod) +
-            (view.pod_sum ? " summed\n" : "\n");
+            (view.pod_sum ? " summed" : "") + (view.demand ? " wished\n" : "\n");
     for (const auto& container : view.containers) {
       text += "  " + std::string(container.name);
       for (const Resource resource : kAllResources) {
@@ -72,7 +77,9 @@ TEST_CASE("a restored namespace hands on what the saved one would have", "[workl
   RecordedNamespace a;
   RecordedNamespace b;
   a.sink.sums_by_pod = b.sink.sums_by_pod = true;
+  a.sink.wish = b.sink.wish = workloads::DemandWish{Resource::kCpu, 120'000};
   size_t sums = 0;
+  size_t demands = 0;
   bool originals = false;
   for (int i = 0; i < 2500; ++i) {
     INFO("batch " << i);
@@ -80,7 +87,14 @@ TEST_CASE("a restored namespace hands on what the saved one would have", "[workl
     a.PutBatch(batch);
     b.PutBatch(batch);
     for (const auto& usage : a.sink.usage) sums += usage.container.ends_with("//") ? 1 : 0;
+    demands += a.sink.demand.size();
     REQUIRE(Same(Given(a), Given(b)));
+    if (i % 100 == 99 && random() % 2 == 0) {
+      a.sink.wish->startup_ms += 1000;
+      b.sink.wish = a.sink.wish;
+      a.state->TellContainers();
+      b.state->TellContainers();
+    }
     if (random() % 5 == 0) {
       const std::string shown = Shown(a);
       REQUIRE(Same(shown, Shown(b)));
@@ -91,6 +105,7 @@ TEST_CASE("a restored namespace hands on what the saved one would have", "[workl
     b.Restart();
   }
   CHECK(sums > 1000);
+  CHECK(demands > 500);
   CHECK(originals);
   CHECK(a.counters.oom_kills > 10);
   CHECK(a.counters.oom_kills == b.counters.oom_kills);

@@ -31,6 +31,11 @@ class RecordingSink final : public workloads::UsageSink {
     std::optional<double> request;
     workloads::MinuteContext context;
   };
+  struct ToldDemand {
+    std::string container;
+    Resource resource = Resource::kCpu;
+    workloads::DemandMinute minute;
+  };
   struct ToldKill {
     std::string container;
     uint32_t instance = 0;
@@ -58,6 +63,14 @@ class RecordingSink final : public workloads::UsageSink {
   bool SumsByPod(uint32_t container) const override {
     return sums_by_pod && !names.at(container).ends_with("/lonely");
   }
+  std::optional<workloads::DemandWish> DemandOf(const WorkloadId& workload) const override {
+    ++asked;
+    return workload.workload == "unwished" ? std::nullopt : wish;
+  }
+  void AddDemand(uint32_t container, Resource resource,
+                 const workloads::DemandMinute& minute) override {
+    demand.push_back({names.at(container), resource, minute});
+  }
   bool LeavesOutPageCache(uint32_t /*container*/) const override { return leaves_out_page_cache; }
   void SetLabelSet(uint32_t instance, uint64_t set) override { label_sets[instance] = set; }
   void Collect(uint32_t container, int64_t event_time_ms) override {
@@ -77,13 +90,16 @@ class RecordingSink final : public workloads::UsageSink {
 
   bool sums_by_pod = false;
   bool leaves_out_page_cache = false;
-  int told = 0;  // calls of ContainerIs
+  std::optional<workloads::DemandWish> wish;  // of all workloads but "unwished"
+  mutable int asked = 0;                      // calls of DemandOf
+  int told = 0;                               // calls of ContainerIs
   std::map<uint32_t, std::string> names;
   std::map<std::string, std::string> labels;  // by name
   std::map<uint32_t, uint64_t> label_sets;
   std::map<std::string, int64_t> collected;
   std::vector<Usage> usage;
   std::vector<ToldKill> kills;
+  std::vector<ToldDemand> demand;
   std::vector<std::pair<std::string, std::string>> merged;
 };
 
