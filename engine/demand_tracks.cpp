@@ -144,13 +144,18 @@ bool DemandTracks::TakeChanged(uint32_t container) {
   return entry != nullptr && std::exchange(entry->changed, false);
 }
 
-void DemandTracks::Save(uint32_t container, ByteWriter& out) const {
-  TrackOf(container)->Save(out);
+void DemandTracks::Save(uint32_t container, const ResourceTable& names, ByteWriter& out) const {
+  const ForecastTrack& track = *TrackOf(container);
+  out.Text(names.NameOf(track.resource()));
+  track.Save(out);
 }
 
-Result<ForecastTrack> DemandTracks::Read(uint32_t container, ByteReader& in) const {
+Result<ForecastTrack> DemandTracks::Read(uint32_t container, const ResourceTable& names,
+                                         ByteReader& in) const {
   const Entry* const entry = Find(container);
-  return ForecastTrack::Restore(in, entry == nullptr ? ForecastRule{} : entry->rule, *settings_);
+  const ForecastRule rule = entry == nullptr ? ForecastRule{} : entry->rule;
+  const auto resource = names.Parse(in.Text());
+  return ForecastTrack::Restore(in, rule, *settings_, resource);
 }
 
 void DemandTracks::RestoreTrack(uint32_t container, ForecastTrack track) {

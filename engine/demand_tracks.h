@@ -13,6 +13,7 @@
 #include "forecast/forecast_track.h"
 #include "model/byte_codec.h"
 #include "model/forecast.h"
+#include "model/resource_table.h"
 #include "model/result.h"
 #include "workloads/series_batch.h"
 
@@ -81,10 +82,13 @@ class DemandTracks {
 
   /// Whether there is anything to save.
   bool Has(uint32_t container) const { return TrackOf(container) != nullptr; }
-  void Save(uint32_t container, ByteWriter& out) const;
+  /// With the name of its resource, for a slot may be another's after a restart.
+  void Save(uint32_t container, const ResourceTable& names, ByteWriter& out) const;
   /// A track that Save wrote, by the rule of this container; and what is to become of it: that of a
   /// container that has nothing, or a past of one.
-  Result<forecast::ForecastTrack> Read(uint32_t container, ByteReader& in) const;
+  /// One of a resource that is no more, or is not asked for, is empty.
+  Result<forecast::ForecastTrack> Read(uint32_t container, const ResourceTable& names,
+                                       ByteReader& in) const;
   void RestoreTrack(uint32_t container, forecast::ForecastTrack track);
   void MergeTrack(uint32_t container, forecast::ForecastTrack track);
 

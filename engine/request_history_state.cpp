@@ -130,7 +130,7 @@ void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
   if (resources != 0) SaveSlots(found->tracks, profiles_->resources(), out);
   if ((flags & kHasKills) != 0) found->kills->Save(out);
   if ((flags & kHasSigns) != 0) found->signs->Save(out);
-  if ((flags & kHasDemand) != 0) demand_.Save(container, out);
+  if ((flags & kHasDemand) != 0) demand_.Save(container, profiles_->resources(), out);
 }
 
 void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
@@ -188,7 +188,7 @@ Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
     read.signs = std::make_unique<UsageSigns>(*signs);
   }
   if ((head->flags & kHasDemand) != 0) {
-    auto track = demand_.Read(container, in);
+    auto track = demand_.Read(container, profiles_->resources(), in);
     if (!track) return tl::unexpected(std::move(track.error()));
     read.demand = std::move(*track);
   }

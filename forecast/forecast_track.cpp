@@ -157,4 +157,19 @@ Result<ForecastTrack> ForecastTrack::Restore(ByteReader& in, const ForecastRule&
   return track;
 }
 
+Result<ForecastTrack> ForecastTrack::Restore(ByteReader& in, const ForecastRule& rule,
+                                             const ForecastSettings& settings,
+                                             std::optional<Resource> saved_resource,
+                                             MakeModel make) {
+  std::unique_ptr<State> state = State::Restore(in, make);
+  if (!state) {
+    return Fail(ErrorCode::kInvalidArgument, "the saved forecast of a workload cannot be read");
+  }
+  if (!saved_resource) return ForecastTrack(rule, settings, make);
+  state->CallResource(*saved_resource);
+  ForecastTrack track(std::move(state));
+  track.Adapt(rule, settings);
+  return track;
+}
+
 }  // namespace tidemark::forecast

@@ -121,7 +121,13 @@ class ForecastTrack {
   size_t MemoryBytes() const;
   void Save(ByteWriter& out) const;
   /// What Save wrote, adapted to rule and settings. Weights that a model does not know any more are
-  /// left out: it is to be fitted again. kInvalidArgument: it is no such thing.
+  /// left out: it is to be fitted again. kInvalidArgument: it is no such thing. `saved_resource`:
+  /// what the saved one is called now, where its slot may be another's (absent: it is no more).
+  static Result<ForecastTrack> Restore(ByteReader& in, const ForecastRule& rule,
+                                       const ForecastSettings& settings,
+                                       std::optional<Resource> saved_resource,
+                                       MakeModel make = MakeForecaster);
+  /// The same where slots are what they were.
   static Result<ForecastTrack> Restore(ByteReader& in, const ForecastRule& rule,
                                        const ForecastSettings& settings,
                                        MakeModel make = MakeForecaster);

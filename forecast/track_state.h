@@ -62,6 +62,8 @@ class ForecastTrack::State {
   static std::unique_ptr<State> Restore(ByteReader& in, MakeModel make);
 
   const TrackPlan& plan() const { return plan_; }
+  /// The same resource has another slot now.
+  void CallResource(Resource resource) { plan_.resource = resource; }
   const DemandHistory& history() const { return history_; }
   MakeModel model_maker() const { return make_; }
 

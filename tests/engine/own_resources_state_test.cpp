@@ -269,3 +269,42 @@ TEST_CASE("A past is merged by the names of its resources", "[engine][own]") {
   CHECK(rest.size() + 1 == state.size());
   CHECK(Without(rest, "cache") == rest);
 }
+
+TEST_CASE("Demand of a resource of one's own is kept by its name", "[engine][own][forecast]") {
+  const auto with = [](std::vector<Own> all, const Own& wanted) {
+    OwnConfig config = Config(all);
+    ForecastSettings settings;
+    settings.rules.emplace_back().resource = config.Of(wanted);
+    config.options.forecast = std::make_shared<const ForecastSettings>(std::move(settings));
+    return config;
+  };
+  const auto minutes = [](Durable& durable) {
+    const auto all = durable.engine.ExplainRequests("shop", "statefulset", "db");
+    REQUIRE(all);
+    REQUIRE(all->at(0).forecast);
+    return all->at(0).forecast->history;
+  };
+  MemoryStore disk;
+  {
+    const OwnConfig config = with({kCache, kEvents}, kCache);
+    const auto durable = Open(disk, config.options, config.sources);
+    Feed(*durable, 0, 60);
+    CHECK(minutes(*durable).size() > 55);
+    CHECK(minutes(*durable).back().demand == Approx(1058).margin(2));
+    REQUIRE(durable->engine.Checkpoint());
+  }
+  {  // The slots have changed places.
+    const OwnConfig config = with({kEvents, kCache}, kCache);
+    const auto durable = Open(disk, config.options, config.sources);
+    Feed(*durable, 60, 70);
+    CHECK(minutes(*durable).size() > 65);
+    CHECK(minutes(*durable).back().demand == Approx(1068).margin(2));
+    REQUIRE(durable->engine.Checkpoint());
+  }
+  // Of another there is nothing yet, though it has the slot.
+  const OwnConfig config = with({kStarts, kEvents}, kEvents);
+  const auto durable = Open(disk, config.options, config.sources);
+  Feed(*durable, 70, 80);
+  CHECK(minutes(*durable).size() < 12);
+  CHECK(minutes(*durable).back().demand < 1);
+}
