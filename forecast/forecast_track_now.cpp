@@ -27,6 +27,27 @@ std::string ForecastTrack::State::WhyNot(ForecastModel model) const {
   return why;
 }
 
+/// Of the horizons that go by the last value since nothing else has been seen for long enough;
+/// empty when there are none.
+std::string ForecastTrack::State::WhyOnTrial() const {
+  const int64_t hour = HourOf(newest_);
+  std::string horizons;
+  for (const Lane& lane : lanes_) {
+    if (MadeAt(lane, newest_).candidate != 0 || lane.in_use != 0) continue;
+    bool seen = false;
+    for (size_t i = 1; i < Candidates(); ++i) {
+      const uint32_t scored = lane.losses[i].Day(hour, lane.losses[0]).scored;
+      seen = seen || scored >= TrialMinutes(plan_.models[i]);
+    }
+    if (seen) continue;
+    if (!horizons.empty()) horizons += ", ";
+    horizons += SpanText(lane.minutes);
+  }
+  if (horizons.empty()) return {};
+  return "too few forecasts of other models have been scored yet (" + horizons +
+         " ahead): last value";
+}
+
 std::string ForecastTrack::State::Why(int64_t now_minute) const {
   if (plan_.steps == DemandSteps::kNone) return "the demand of this workload is not kept";
   if (newest_ < 0) return "no demand is known yet";
@@ -46,7 +67,11 @@ std::string ForecastTrack::State::Why(int64_t now_minute) const {
   const bool only_last_value = std::all_of(lanes_.begin(), lanes_.end(), [this](const Lane& lane) {
     return MadeAt(lane, newest_).candidate == 0;
   });
-  if (!only_last_value || plan_.models.size() == 1) return why;
+  if (plan_.models.size() == 1) return why;
+  if (!only_last_value) {
+    add(WhyOnTrial());
+    return why;
+  }
   const int64_t span = history_.Span();
   if (IsFlat()) {
     add("the demand does not move: last value");
@@ -57,6 +82,8 @@ std::string ForecastTrack::State::Why(int64_t now_minute) const {
   } else if (std::any_of(lanes_.begin(), lanes_.end(),
                          [](const Lane& lane) { return lane.in_use != 0; })) {
     add("too much of the last minutes is missing for the model in use: last value");
+  } else if (const std::string on_trial = WhyOnTrial(); !on_trial.empty()) {
+    add(on_trial);
   } else {
     add("no model has been better than last value");
   }
