@@ -34,29 +34,46 @@ DemandTracks::Entry& DemandTracks::At(uint32_t container) {
   return *entry;
 }
 
-/// A place is decided when minutes come, not from the journal: near the ceiling another workload
-/// may have it after a replay. `had`: the steps that a restored one has, which it keeps.
-void DemandTracks::TakePlace(Entry& entry, DemandSteps had) {
-  entry.squeezed = false;
-  if (places_ == nullptr || entry.place == entry.rule.steps) return;
+/// The rule, with the steps of the place that there is.
+ForecastRule DemandTracks::RuleInForce(const Entry& entry) {
+  ForecastRule rule = entry.rule;
+  rule.steps = entry.place;
+  return rule;
+}
+
+/// The best place there is, of no finer steps than `most`. It is decided when minutes come, not
+/// from the journal: near the ceiling another workload may have it after a replay.
+void DemandTracks::SetPlace(Entry& entry, DemandSteps most) {
   GivePlaceBack(entry);
+  entry.squeezed = false;
+  if (places_ == nullptr) {
+    entry.place = entry.rule.steps;
+    return;
+  }
   for (const DemandSteps steps : {DemandSteps::kMinutes, DemandSteps::kFiveMinutes}) {
-    if (steps == DemandSteps::kMinutes && entry.rule.steps != steps) continue;
-    if (had == steps) {
-      places_->Take(steps);
-    } else if (!places_->TryTake(steps, settings_->max_workloads)) {
-      continue;
-    }
+    if (steps > entry.rule.steps || steps > most) continue;
+    if (!places_->TryTake(steps, settings_->max_workloads)) continue;
     entry.place = steps;
     break;
   }
   entry.squeezed = entry.place != entry.rule.steps;
-  entry.rule.steps = entry.place;
 }
 
 void DemandTracks::GivePlaceBack(Entry& entry) {
   const DemandSteps place = std::exchange(entry.place, DemandSteps::kNone);
-  if (place != DemandSteps::kNone) places_->GiveBack(place);
+  if (places_ != nullptr && place != DemandSteps::kNone) places_->GiveBack(place);
+}
+
+/// Another place, and the track as that has it.
+void DemandTracks::Seat(Entry& entry, DemandSteps most) {
+  SetPlace(entry, most);
+  entry.changed = true;
+  if (!entry.track) return;
+  if (entry.place == DemandSteps::kNone) {
+    entry.track.reset();
+  } else {
+    entry.track->Adapt(RuleInForce(entry), *settings_);
+  }
 }
 
 void DemandTracks::WorkloadIs(uint32_t container, const WorkloadId& workload) {
@@ -67,31 +84,33 @@ void DemandTracks::WorkloadIs(uint32_t container, const WorkloadId& workload) {
     entry.rule.always.reset();
   }
   entry.changed = true;
-  entry.squeezed = false;
-  if (entry.rule.steps == DemandSteps::kNone) {
-    entry.track.reset();
+  if (!entry.track) {  // without a minute nothing is kept, and no place is needed
     GivePlaceBack(entry);
+    entry.squeezed = false;
     return;
   }
-  // Without a minute nothing is kept, and no place is needed.
-  if (!entry.track) return;
-  TakePlace(entry, DemandSteps::kNone);
-  if (entry.rule.steps == DemandSteps::kNone) {
-    entry.track.reset();
+  const bool stays =
+      entry.place == entry.rule.steps &&
+      (places_ == nullptr || !places_->AreTooMany(entry.place, settings_->max_workloads));
+  if (stays) {
+    entry.track->Adapt(RuleInForce(entry), *settings_);
   } else {
-    entry.track->Adapt(entry.rule, *settings_);
+    Seat(entry, DemandSteps::kMinutes);
   }
 }
 
-/// Null: nothing is kept of it.
+/// Null: nothing is kept of it. One that had to do with less gets more as soon as there is some.
 ForecastTrack* DemandTracks::TrackAt(Entry& entry) {
   if (entry.rule.steps == DemandSteps::kNone) return nullptr;
+  const bool may_rise = places_ != nullptr && entry.place < entry.rule.steps &&
+                        places_->IsAnyLeft(entry.rule.steps, settings_->max_workloads);
+  if (entry.track && may_rise) Seat(entry, DemandSteps::kMinutes);
   if (!entry.track) {
-    TakePlace(entry, DemandSteps::kNone);
-    if (entry.rule.steps == DemandSteps::kNone) return nullptr;
-    entry.track.emplace(entry.rule, *settings_);
+    SetPlace(entry, DemandSteps::kMinutes);
+    if (entry.place == DemandSteps::kNone) return nullptr;
+    entry.track.emplace(RuleInForce(entry), *settings_);
   }
-  return &*entry.track;
+  return entry.track ? &*entry.track : nullptr;
 }
 
 void DemandTracks::Add(uint32_t container, Resource resource,
@@ -146,6 +165,7 @@ bool DemandTracks::TakeChanged(uint32_t container) {
 
 void DemandTracks::Save(uint32_t container, const ResourceTable& names, ByteWriter& out) const {
   const ForecastTrack& track = *TrackOf(container);
+  out.Byte(static_cast<uint8_t>(track.steps()));
   out.Text(names.NameOf(track.resource()));
   track.Save(out);
 }
@@ -153,25 +173,28 @@ void DemandTracks::Save(uint32_t container, const ResourceTable& names, ByteWrit
 Result<ForecastTrack> DemandTracks::Read(uint32_t container, const ResourceTable& names,
                                          ByteReader& in) const {
   const Entry* const entry = Find(container);
-  const ForecastRule rule = entry == nullptr ? ForecastRule{} : entry->rule;
+  ForecastRule rule = entry == nullptr ? ForecastRule{} : entry->rule;
+  const uint8_t steps = in.Byte();
+  if (steps > static_cast<uint8_t>(DemandSteps::kMinutes)) in.Fail();
+  // What its place will be is not known yet: as it was.
+  if (!in.failed()) rule.steps = static_cast<DemandSteps>(steps);
   const auto resource = names.Parse(in.Text());
   return ForecastTrack::Restore(in, rule, *settings_, resource);
 }
 
 void DemandTracks::RestoreTrack(uint32_t container, ForecastTrack track) {
   Entry& entry = At(container);
-  if (entry.rule.steps == DemandSteps::kNone) return;
-  TakePlace(entry, track.steps());
-  if (entry.rule.steps == DemandSteps::kNone) return;
-  track.Adapt(entry.rule, *settings_);
+  // Places that others had are not taken from them: all come back as they were first.
+  const DemandSteps had = track.steps();
   entry.track = std::move(track);
+  Seat(entry, had);
 }
 
 void DemandTracks::MergeTrack(uint32_t container, ForecastTrack track) {
   Entry& entry = At(container);
   ForecastTrack* const kept = TrackAt(entry);
   if (kept == nullptr) return;
-  track.Adapt(entry.rule, *settings_);
+  track.Adapt(RuleInForce(entry), *settings_);
   kept->Merge(track);
   entry.changed = true;
 }

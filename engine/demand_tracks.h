@@ -34,12 +34,23 @@ class DemandPlaces {
     taken.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
-  /// Of what was there before, beyond the ceiling too.
-  void Take(DemandSteps steps) { Of(steps).fetch_add(1, std::memory_order_relaxed); }
   void GiveBack(DemandSteps steps) { Of(steps).fetch_sub(1, std::memory_order_relaxed); }
+  /// Whether more hold one than there are, since the ceiling has come down.
+  bool AreTooMany(DemandSteps steps, int32_t max_workloads) const {
+    return Of(steps).load(std::memory_order_relaxed) > Ceiling(steps, max_workloads);
+  }
+  bool IsAnyLeft(DemandSteps steps, int32_t max_workloads) const {
+    return Of(steps).load(std::memory_order_relaxed) < Ceiling(steps, max_workloads);
+  }
 
  private:
+  static int64_t Ceiling(DemandSteps steps, int32_t max_workloads) {
+    return steps == DemandSteps::kMinutes ? max_workloads : kDrawnForEach * max_workloads;
+  }
   std::atomic<int64_t>& Of(DemandSteps steps) {
+    return steps == DemandSteps::kMinutes ? minutes_ : drawn_;
+  }
+  const std::atomic<int64_t>& Of(DemandSteps steps) const {
     return steps == DemandSteps::kMinutes ? minutes_ : drawn_;
   }
 
@@ -75,7 +86,7 @@ class DemandTracks {
 
   /// Null: nothing is known of its demand.
   const forecast::ForecastTrack* TrackOf(uint32_t container) const;
-  /// Whether it has coarser steps than its rule asks for, since all places are taken.
+  /// Whether it has coarser steps than its rule asks for, or nothing, since all places are taken.
   bool IsSqueezed(uint32_t container) const;
   /// Whether anything of it has changed since the last call.
   bool TakeChanged(uint32_t container);
@@ -97,15 +108,17 @@ class DemandTracks {
     ForecastRule rule;
     std::optional<forecast::ForecastTrack> track;
     DemandSteps place = DemandSteps::kNone;  // that it holds
-    bool squeezed = false;
+    bool squeezed = false;                   // a better place was wanted than there was
     bool changed = true;
   };
 
   Entry* Find(uint32_t container) const;
   Entry& At(uint32_t container);
-  forecast::ForecastTrack* TrackAt(Entry& entry);
-  void TakePlace(Entry& entry, DemandSteps had);
+  static ForecastRule RuleInForce(const Entry& entry);
+  void SetPlace(Entry& entry, DemandSteps most);
   void GivePlaceBack(Entry& entry);
+  void Seat(Entry& entry, DemandSteps most);
+  forecast::ForecastTrack* TrackAt(Entry& entry);
 
   ForecastSettingsPtr settings_;
   DemandPlaces* const places_;

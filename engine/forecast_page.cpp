@@ -23,8 +23,18 @@ std::optional<double> RequestOfPod(const WorkloadView& view, Resource resource) 
 void SaySqueezed(const DemandTracks& tracks, uint32_t container, WorkloadForecast& forecast) {
   if (!tracks.IsSqueezed(container)) return;
   forecast.why =
-      fmt::format("only drawn: more workloads than the {} of forecast.max_workloads have a demand",
+      fmt::format("{}: more workloads than the {} of forecast.max_workloads have a demand",
+                  forecast.steps == DemandSteps::kNone ? "nothing is kept" : "only drawn",
                   tracks.settings().max_workloads);
+}
+
+/// Of a workload of which nothing is kept; null where that is as it was asked for.
+std::shared_ptr<const WorkloadForecast> NothingKept(const DemandTracks& tracks,
+                                                    uint32_t container) {
+  if (!tracks.IsSqueezed(container)) return nullptr;
+  auto nothing = std::make_shared<WorkloadForecast>();
+  SaySqueezed(tracks, container, *nothing);
+  return nothing;
 }
 
 }  // namespace
@@ -34,7 +44,7 @@ std::shared_ptr<const WorkloadForecast> ShowForecast(
     const std::shared_ptr<const WorkloadForecast>& before) {
   if (!view.demand) return nullptr;
   const forecast::ForecastTrack* const track = tracks.TrackOf(*view.demand);
-  if (track == nullptr) return nullptr;
+  if (track == nullptr) return NothingKept(tracks, *view.demand);
   const auto request = RequestOfPod(view, track->resource());
   const bool changed = tracks.TakeChanged(*view.demand);
   if (!changed && before != nullptr && before->request == request) {
@@ -53,7 +63,13 @@ std::optional<ForecastExplanation> ExplainForecast(const DemandTracks& tracks,
                                                    const WorkloadView& view, int64_t as_of_ms) {
   if (!view.demand) return std::nullopt;
   const forecast::ForecastTrack* const track = tracks.TrackOf(*view.demand);
-  if (track == nullptr) return std::nullopt;
+  if (track == nullptr) {
+    const auto nothing = NothingKept(tracks, *view.demand);
+    if (!nothing) return std::nullopt;
+    ForecastExplanation explanation;
+    explanation.now = *nothing;
+    return explanation;
+  }
   ForecastExplanation explanation = track->Explain(as_of_ms / kMinuteMs);
   explanation.now.request = RequestOfPod(view, track->resource());
   explanation.now.high_water_risk = tracks.settings().high_water_risk;

@@ -27,6 +27,13 @@ std::string ForecastTrack::State::WhyNot(ForecastModel model) const {
   return why;
 }
 
+bool ForecastTrack::State::IsAnyFitted() const {
+  for (size_t i = 1; i < Candidates(); ++i) {
+    if (CanForecast(i)) return true;
+  }
+  return false;
+}
+
 /// Of the horizons that go by the last value since nothing else has been seen for long enough;
 /// empty when there are none.
 std::string ForecastTrack::State::WhyOnTrial() const {
@@ -68,6 +75,11 @@ std::string ForecastTrack::State::Why(int64_t now_minute) const {
     return MadeAt(lane, newest_).candidate == 0;
   });
   if (plan_.models.size() == 1) return why;
+  if (std::all_of(lanes_.begin(), lanes_.end(),
+                  [this](const Lane& lane) { return std::isnan(MadeAt(lane, newest_).demand); })) {
+    add("no forecast has been made since the settings changed");
+    return why;
+  }
   if (!only_last_value) {
     add(WhyOnTrial());
     return why;
@@ -82,6 +94,8 @@ std::string ForecastTrack::State::Why(int64_t now_minute) const {
   } else if (std::any_of(lanes_.begin(), lanes_.end(),
                          [](const Lane& lane) { return lane.in_use != 0; })) {
     add("too much of the last minutes is missing for the model in use: last value");
+  } else if (!IsAnyFitted()) {
+    add("no other model is fitted yet: last value");
   } else if (const std::string on_trial = WhyOnTrial(); !on_trial.empty()) {
     add(on_trial);
   } else {

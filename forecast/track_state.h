@@ -133,6 +133,7 @@ class ForecastTrack::State {
   static constexpr int64_t kYoungMinutes = 180;
   bool IsFlat() const;
   std::string Why(int64_t now_minute) const;
+  bool IsAnyFitted() const;
   std::string WhyOnTrial() const;
   std::string WhyNot(ForecastModel model) const;
 

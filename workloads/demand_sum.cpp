@@ -30,10 +30,22 @@ void PodDemand::DropBefore(int64_t start_ms) {
   open.erase(open.begin(), std::ranges::lower_bound(open, start_ms, {}, &UsageMinute::start_ms));
 }
 
+void PodDemand::CountsIn(int64_t start_ms) {
+  if (run_since_ms == kNever || start_ms != last_count_ms + kMinuteMs) run_since_ms = start_ms;
+  last_count_ms = start_ms;
+}
+
+bool PodDemand::IsSettled() const {
+  constexpr int64_t kSettledMinutes = 3;
+  return run_since_ms != kNever &&
+         last_count_ms - run_since_ms >= (kSettledMinutes - 1) * kMinuteMs;
+}
+
 void PodDemand::Save(ByteWriter& out, int64_t base_ms) const {
   out.Byte(static_cast<uint8_t>(state));
   SaveMs(out, passed_ms, base_ms);
   SaveMs(out, last_count_ms, base_ms);
+  SaveMs(out, run_since_ms, base_ms);
   out.Varint(open.size());
   for (const UsageMinute& minute : open) {
     SaveMs(out, minute.start_ms, base_ms);
@@ -44,7 +56,9 @@ void PodDemand::Save(ByteWriter& out, int64_t base_ms) const {
 bool PodDemand::Restore(ByteReader& in, int64_t base_ms) {
   passed_ms = RestoreTakenMs(in, base_ms);
   last_count_ms = RestoreMs(in, base_ms);
-  bool good = IsAligned(passed_ms) && IsAligned(last_count_ms) && last_count_ms < passed_ms;
+  run_since_ms = RestoreMs(in, base_ms);
+  bool good = IsAligned(passed_ms) && IsAligned(last_count_ms) && IsAligned(run_since_ms) &&
+              last_count_ms < passed_ms && run_since_ms <= last_count_ms;
   constexpr size_t kLeastOpen = 1 + sizeof(double);
   const uint64_t count = in.Count(kLeastOpen);
   for (uint64_t i = 0; good && i < count; ++i) {

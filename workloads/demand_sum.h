@@ -42,11 +42,15 @@ struct PodDemand {
   int64_t passed_ms = kNever;      ///< end of the last minute that it has handed over
   int64_t last_count_ms = kNever;  ///< start of the last minute in which it counted, or else
                                    ///< of the one before it was there
+  int64_t run_since_ms = kNever;   ///< of the first of those that it counted in without a break
   boost::container::small_vector<UsageMinute, 1> open;  ///< by time; of all its containers
 
   /// A minute of one container. One that was handed over already is let be.
   void Add(UsageMinute minute);
   void DropBefore(int64_t start_ms);
+  void CountsIn(int64_t start_ms);
+  /// Whether it can be missed: a pod that crashes in its first minutes, again and again, cannot.
+  bool IsSettled() const;
 
   /// Appends the whole state; times as distances to `base_ms`. Not of one apart.
   void Save(ByteWriter& out, int64_t base_ms) const;

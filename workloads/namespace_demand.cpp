@@ -7,8 +7,9 @@
 //    would delay the demand by minutes.
 //  - It is missing in a minute without usage that lies between minutes with usage; after its last
 //    one, for as long as it is told of otherwise (kube-state-metrics), has not completed, and not
-//    for more than five minutes: then it is taken for one that serves nobody (a crash loop), and
-//    the demand goes on without it.
+//    for more than five minutes: then it is taken for one that serves nobody, and the demand goes
+//    on without it. One that has not run for three minutes on end is not missed at all: it is in a
+//    crash loop, and the others' demand is all there is.
 //  - One that ends, or that nothing is told of any more, is not missing. Nor is one that has
 //    shown no usage yet.
 //
@@ -159,6 +160,7 @@ void NamespaceState::ExpectDemand(Pod& pod, int64_t start_ms) {
   if (born_ms >= static_cast<double>(start_ms)) return;  // its first minute is never whole
   if (own.last_count_ms == kNever || start_ms > own.last_count_ms + kMaxGapMs) {
     own.last_count_ms = start_ms - kMinuteMs;
+    own.run_since_ms = kNever;
   }
 }
 
@@ -208,7 +210,7 @@ void NamespaceState::HandOver(Pod& pod, int64_t until_ms, int64_t missing_until_
     if (minute.start_ms >= until_ms) break;
     miss(minute.start_ms);
     demand.sum.Add(minute, IsYoung(pod, minute.start_ms + kMinuteMs, demand.wish.startup_ms));
-    own.last_count_ms = minute.start_ms;
+    own.CountsIn(minute.start_ms);
   }
   miss(std::min(until_ms, missing_until_ms));
   own.DropBefore(until_ms);
@@ -223,8 +225,11 @@ void NamespaceState::DemandIsDue(Workload& workload) {
 /// Once a minute: pods that have fallen silent, and workloads of which no pod goes on.
 void NamespaceState::WatchDemands() {
   bool any_lags = false;
+  // Forecasts are held for five minutes: who falls silent without a word must not have them
+  // withdrawn.
+  constexpr int64_t kPatienceMs = 3 * kMinuteMs;
   const auto lags = [](int64_t behind_ms, const DemandSum& sum) {
-    return behind_ms < sum.FastestMs() - kMaxGapMs;
+    return behind_ms < sum.FastestMs() - kPatienceMs;
   };
   for (const auto& [key, workload] : workloads_) {
     if (!workload->demand) continue;
@@ -276,7 +281,9 @@ void NamespaceState::SettleDemand(Workload& workload) {
     const bool lives = pod.LivesAt(until_ms) && !pod.CompletedAt(until_ms);
     // Without a marker what else is told of the pod tells until when it lived.
     const bool is_silent = PassedMs(pod, resource).has_value();
-    const int64_t lived_until_ms = !lives ? kNever : is_silent ? MinuteOf(pod.last_ms) : until_ms;
+    const int64_t lived_until_ms = !lives || !pod.demand->IsSettled() ? kNever
+                                   : is_silent ? MinuteOf(pod.last_ms + kMinuteMs)
+                                               : until_ms;
     HandOver(pod, until_ms, lived_until_ms);
     const int64_t last_ms = pod.demand->last_count_ms;
     const bool is_over = (last_ms != kNever && until_ms > last_ms + kMaxGapMs) ||

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <vector>
 
 namespace tidemark::backtest {
 namespace {
@@ -56,10 +58,15 @@ Result<void> SetMinutes(std::span<const TimedValue> values, Demand& demand) {
     return Fail(ErrorCode::kInvalidArgument,
                 fmt::format("{} values, allowed: at least 2", values.size()));
   }
-  int64_t step = std::numeric_limits<int64_t>::max();
+  // The least that is usual: a stray value between two others does not make the rest gaps.
+  std::vector<int64_t> distances;
+  distances.reserve(values.size() - 1);
   for (size_t i = 1; i < values.size(); ++i) {
-    step = std::min(step, values[i].seconds - values[i - 1].seconds);
+    distances.push_back(values[i].seconds - values[i - 1].seconds);
   }
+  const auto usual = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 20);
+  std::nth_element(distances.begin(), usual, distances.end());
+  const int64_t step = *usual;
   if (step < kMinDemandStep || step > kMaxDemandStep) {
     return Fail(ErrorCode::kInvalidArgument, fmt::format("steps of {} s, allowed: {} s to {} s",
                                                          step, kMinDemandStep, kMaxDemandStep));

@@ -52,7 +52,8 @@ Result<std::vector<Demand>> FetchDemands(const DemandQuery& source, const Clock&
                                 kMaxDemandSeries));
       }
       for (const Sample& sample : series.samples) {
-        if (!std::isfinite(sample.value) || sample.value < 0) continue;
+        constexpr double kMaxValue = 1e30;  // as of files
+        if (!(sample.value >= 0 && sample.value <= kMaxValue)) continue;
         const int64_t seconds = sample.timestamp_ms / 1000;
         if (!values.empty() && values.back().seconds >= seconds) continue;
         values.push_back({seconds, sample.value});

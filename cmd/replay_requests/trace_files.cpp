@@ -38,7 +38,12 @@ Result<std::string> ReadFile(const fs::path& path) {
         ErrorCode::kInvalidArgument,
         fmt::format("{}: {} bytes, allowed: {}", cmd::OneLine(path.string()), size, kMaxFileBytes));
   }
-  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::string text;
+  try {  // the stream's iterators throw where reading fails, whatever its exceptions() say
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  } catch (const std::ios_base::failure&) {
+    return Fail(ErrorCode::kIo, fmt::format("{}: it cannot be read", cmd::OneLine(path.string())));
+  }
   // Spreadsheets put a byte order mark before what they save as "CSV UTF-8".
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());

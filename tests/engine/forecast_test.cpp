@@ -182,6 +182,60 @@ TEST_CASE("More workloads than there are places are drawn only", "[forecast]") {
   CHECK(drawn->why.find("max_workloads") != std::string::npos);
 }
 
+TEST_CASE("Places are as many as there are, over restarts and reloads", "[forecast][durability]") {
+  MemoryStore disk;
+  ForecastSettings settings;
+  settings.max_workloads = 1;
+  const engine::Options options = With(settings);
+  Rhythm web;
+  Rhythm api("api");
+  const auto steps = [](Durable& durable, const std::string& workload) {
+    const auto shown = ForecastOf(durable.engine, workload);
+    REQUIRE(shown);
+    return shown->steps;
+  };
+  const auto history = [](Durable& durable) {
+    const auto all = durable.engine.ExplainRequests("shop", "deployment", "api");
+    REQUIRE(all);
+    return all->at(0).forecast->history.size();
+  };
+  size_t drawn = 0;
+  {
+    const auto durable = Open(disk, options);
+    web.Go(durable->engine, durable->clock, 10);
+    api.Go(durable->engine, durable->clock, 40);
+    web.Go(durable->engine, durable->clock, 35);
+    drawn = history(*durable);
+    CHECK(drawn >= 6);
+    REQUIRE(durable->engine.Checkpoint());
+  }
+  const auto durable = Open(disk, options);
+  durable->clock.Set(FromUnixMs(web.newest_ms() + kMinute));
+  web.Go(durable->engine, durable->clock, 5);
+  api.Go(durable->engine, durable->clock, 10);
+  CHECK(steps(*durable, "web") == DemandSteps::kMinutes);
+  CHECK(steps(*durable, "api") == DemandSteps::kFiveMinutes);
+  CHECK(history(*durable) >= drawn);
+
+  const auto with_places = [&](int32_t count) {
+    ForecastSettings other;
+    other.max_workloads = count;
+    durable->engine.SetForecast(std::make_shared<const ForecastSettings>(std::move(other)));
+    web.Go(durable->engine, durable->clock, 10);
+    api.Go(durable->engine, durable->clock, 10);
+  };
+  with_places(5);  // there is one for it now
+  CHECK(steps(*durable, "api") == DemandSteps::kMinutes);
+  CHECK(steps(*durable, "web") == DemandSteps::kMinutes);
+  with_places(1);
+  CHECK((steps(*durable, "api") == DemandSteps::kMinutes) !=
+        (steps(*durable, "web") == DemandSteps::kMinutes));
+  with_places(0);
+  CHECK(steps(*durable, "web") == DemandSteps::kNone);
+  const auto nothing = ForecastOf(durable->engine, "web");
+  CHECK(nothing->why.find("nothing is kept") != std::string::npos);
+}
+
 TEST_CASE("Models are trained beside the stream and outlive the process through the journal",
           "[forecast][durability]") {
   MemoryStore disk;
