@@ -115,7 +115,7 @@ def final_state(daemon):
 
 # Marks are fitted once an hour to the minutes that have come by then, which of several pods may be others when requests are
 # sent again.
-MARK = "tidemark_high_water_mark{"
+MARK = ("tidemark_high_water_mark{", "tidemark_high_water_demand{", "tidemark_high_water_load_ratio{")
 MARK_TOLERANCE = 0.2
 # A workload near the border of two classes stays in the one it was in, which a restart forgets.
 CLASS = "tidemark_workload_profile_info{"
