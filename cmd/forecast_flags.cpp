@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "client/options.h"
 #include "cmd/prometheus_access.h"
 #include "cmd/text.h"
 #include "cmd/time_flags.h"
@@ -121,15 +120,8 @@ Result<void> ReadInterval(const GivenFlags& flags, double& ratio) {
 
 Result<backtest::DemandQuery> ReadPrometheus(const GivenFlags& flags, int64_t now_ms) {
   backtest::DemandQuery source;
-  source.http.url = FlagValue(flags, "prometheus");
-  if (auto good = client::CheckUrl(source.http.url); !good) {
-    return WrongFlag("prometheus", good.error().message);
-  }
-  if (auto good = ReadPrometheusAccess(flags, source.http); !good) {
+  if (auto good = ReadPrometheusServer(flags, source.http); !good) {
     return tl::unexpected(good.error());
-  }
-  if (auto good = client::CheckOptions(source.http); !good) {
-    return WrongFlag("prometheus", good.error().message);
   }
   source.query = FlagValue(flags, "query");
   if (source.query.empty()) {

@@ -111,4 +111,16 @@ Result<void> ReadPrometheusAccess(const GivenFlags& flags, client::HttpClientOpt
   return {};
 }
 
+Result<void> ReadPrometheusServer(const GivenFlags& flags, client::HttpClientOptions& out) {
+  out.url = FlagValue(flags, "prometheus");
+  if (auto good = client::CheckUrl(out.url); !good) {
+    return WrongFlag("prometheus", good.error().message);
+  }
+  if (auto good = ReadPrometheusAccess(flags, out); !good) return good;
+  if (auto good = client::CheckOptions(out); !good) {
+    return WrongFlag("prometheus", good.error().message);
+  }
+  return {};
+}
+
 }  // namespace tidemark::cmd

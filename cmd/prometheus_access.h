@@ -33,5 +33,7 @@ Result<std::vector<std::pair<std::string, std::string>>> ReadLabelsFlag(const Gi
 /// Puts them into `out`, which keeps its URL and timeouts. Files are looked at, so that a wrong
 /// path is told as such and not as a server's refusal.
 Result<void> ReadPrometheusAccess(const GivenFlags& flags, client::HttpClientOptions& out);
+/// The same with the URL of `--prometheus`, and what holds for them together.
+Result<void> ReadPrometheusServer(const GivenFlags& flags, client::HttpClientOptions& out);
 
 }  // namespace tidemark::cmd

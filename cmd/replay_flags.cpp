@@ -77,15 +77,8 @@ Result<void> ReadRange(const GivenFlags& flags, int64_t now_ms, PrometheusSource
 
 Result<PrometheusSource> ReadPrometheus(const GivenFlags& flags, int64_t now_ms) {
   PrometheusSource source;
-  source.http.url = FlagValue(flags, "prometheus");
-  if (auto good = client::CheckUrl(source.http.url); !good) {
-    return WrongFlag("prometheus", good.error().message);
-  }
-  if (auto good = ReadPrometheusAccess(flags, source.http); !good) {
+  if (auto good = ReadPrometheusServer(flags, source.http); !good) {
     return tl::unexpected(good.error());
-  }
-  if (auto good = client::CheckOptions(source.http); !good) {
-    return WrongFlag("prometheus", good.error().message);
   }
   source.cpu_query = FlagValue(flags, "query-cpu");
   source.memory_query = FlagValue(flags, "query-memory");
