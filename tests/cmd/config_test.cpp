@@ -11,6 +11,7 @@
 #include "tests/catch.h"
 #include "tests/cmd/config_random.h"
 #include "tests/cmd/temporary_file.h"
+#include "tests/seed.h"
 
 namespace tidemark::cmd {
 namespace {
@@ -505,7 +506,7 @@ backfill:
 }
 
 TEST_CASE("What is dumped is read again as the same configuration", "[cmd][config]") {
-  const auto seed = std::random_device{}();
+  const auto seed = tidemark::testing::Seed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 500; ++round) {

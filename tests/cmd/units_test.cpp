@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "tests/catch.h"
+#include "tests/seed.h"
 
 namespace tidemark::cmd {
 namespace {
@@ -87,7 +88,7 @@ TEST_CASE("Durations are written in days, hours, minutes, seconds and millisecon
 }
 
 TEST_CASE("A written duration is read as the same duration", "[cmd][units]") {
-  const auto seed = std::random_device{}();
+  const auto seed = tidemark::testing::Seed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 20'000; ++round) {
@@ -146,7 +147,7 @@ TEST_CASE("What is no size is refused with the reason", "[cmd][units]") {
 }
 
 TEST_CASE("A written size is read as the same size", "[cmd][units]") {
-  const auto seed = std::random_device{}();
+  const auto seed = tidemark::testing::Seed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   CHECK(FormatSize(0) == "0B");
@@ -213,7 +214,7 @@ TEST_CASE("Quantities are written short in their style", "[cmd][units]") {
 }
 
 TEST_CASE("A written quantity is read as the same number", "[cmd][units]") {
-  const auto seed = std::random_device{}();
+  const auto seed = tidemark::testing::Seed();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 20'000; ++round) {

@@ -1,6 +1,7 @@
 // From samples to advice: what a workload should request, next to what it requests now.
 #include "tests/engine/feed.h"
 #include "tests/engine/profiles.h"
+#include "tests/seed.h"
 
 using namespace tidemark;
 using namespace tidemark::testing;
@@ -40,7 +41,7 @@ TEST_CASE("usage, owner and request make a recommendation", "[engine][advice]") 
 }
 
 TEST_CASE("scrape interval and jitter change the target by a bucket at most", "[engine][advice]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   // A daily wave on top of a slow one, as core-seconds; a resident set that follows.

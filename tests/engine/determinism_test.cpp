@@ -9,6 +9,7 @@
 #include "exporter/routes.h"
 #include "remote_write/handler.h"
 #include "tests/engine/feed.h"
+#include "tests/seed.h"
 
 using namespace tidemark;
 using namespace tidemark::testing;
@@ -160,7 +161,7 @@ std::string ReplayBodies(const std::vector<Body>& bodies, size_t shards, Arrival
 }  // namespace
 
 TEST_CASE("shards and arrival change no line of a simulated cluster", "[engine][determinism]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   const Requests requests = Cluster(seed);
   const std::string expected = Replay(requests, 1, Arrival::kOverTime);

@@ -7,6 +7,7 @@
 #include "remote_write/handler.h"
 #include "tests/engine/feed.h"
 #include "tests/remote_write/wire_builder.h"
+#include "tests/seed.h"
 
 using namespace tidemark;
 using namespace tidemark::testing;
@@ -98,7 +99,7 @@ struct Server {
 }  // namespace
 
 TEST_CASE("whatever happens to a pair, its series go on as from one server", "[engine][ha]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   CAPTURE(seed);
   std::mt19937 random(seed);
   const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };

@@ -9,6 +9,7 @@
 #include "tests/engine/durable.h"
 #include "tests/engine/namespace_world.h"
 #include "tests/engine/own_resources.h"
+#include "tests/seed.h"
 #include "workloads/past.h"
 
 using namespace tidemark;
@@ -103,7 +104,7 @@ std::vector<std::string> Requests(Durable& durable) {
 }  // namespace
 
 TEST_CASE("A restored namespace with resources of its own is the saved one", "[engine][own]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   RandomTraffic traffic(seed);
   const OwnConfig config = Config({kCache, kEvents, kStarts});
@@ -124,7 +125,7 @@ TEST_CASE("A restored namespace with resources of its own is the saved one", "[e
 }
 
 TEST_CASE("Another order of resources changes nothing but the order", "[engine][own]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   RandomTraffic traffic(seed);
   const OwnConfig config = Config({kCache, kEvents, kStarts});
@@ -144,7 +145,7 @@ TEST_CASE("Another order of resources changes nothing but the order", "[engine][
 }
 
 TEST_CASE("What is kept of a resource that is gone is dropped, the rest goes on", "[engine][own]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   RandomTraffic traffic(seed);
   const OwnConfig config = Config({kCache, kEvents, kStarts});

@@ -7,6 +7,7 @@
 #include "tests/catch.h"
 #include "tests/engine/namespace_world.h"
 #include "tests/engine/profiles.h"
+#include "tests/seed.h"
 #include "workloads/past.h"
 
 using namespace tidemark;
@@ -61,7 +62,7 @@ std::string Next(const workloads::IndexPool& pool, const NamespaceWorld& world) 
 }  // namespace
 
 TEST_CASE("series of a source that is gone are collected, the rest goes on", "[engine][state]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   const std::string metric =
       GENERATE("container_memory_working_set_bytes", "container_cpu_usage_seconds_total",
@@ -101,7 +102,7 @@ TEST_CASE("series of a source that is gone are collected, the rest goes on", "[e
 
 TEST_CASE("without any source left a restored namespace is one that forgot its series",
           "[engine][state]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   RandomTraffic traffic(seed);
   NamespaceWorld a;
@@ -119,7 +120,7 @@ TEST_CASE("without any source left a restored namespace is one that forgot its s
 }
 
 TEST_CASE("a damaged namespace is refused and leaves everything as it was", "[engine][state]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   RandomTraffic traffic(seed);

@@ -5,6 +5,7 @@
 
 #include "estimators/decaying_histogram.h"
 #include "tests/catch.h"
+#include "tests/seed.h"
 
 using namespace tidemark::estimators;
 using namespace std::chrono_literals;
@@ -87,7 +88,7 @@ TEST_CASE("small samples are not lost in a heavy bucket", "[estimators][compact]
 
 TEST_CASE("compact and exact percentiles agree within one bucket",
           "[estimators][compact][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (const std::chrono::minutes within :
@@ -106,7 +107,7 @@ TEST_CASE("compact and exact percentiles agree within one bucket",
 }
 
 TEST_CASE("compact parts merge to what the exact whole is", "[estimators][compact][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 20; ++round) {
@@ -137,7 +138,7 @@ TEST_CASE("compact parts merge to what the exact whole is", "[estimators][compac
 
 TEST_CASE("a peak that was added and taken back leaves nothing occupied",
           "[estimators][compact][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 200; ++round) {
@@ -166,7 +167,7 @@ TEST_CASE("a peak that was added and taken back leaves nothing occupied",
 
 TEST_CASE("what is added and taken back in any order leaves a compact histogram empty",
           "[estimators][compact][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 100; ++round) {
@@ -240,7 +241,7 @@ TEST_CASE("samples too heavy for a float are refused", "[estimators][compact]") 
 
 TEST_CASE("a histogram of any age becomes compact and stays what it was",
           "[estimators][compact][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (const int days : {1, 8, 40, 90, 99, 110, 300}) {

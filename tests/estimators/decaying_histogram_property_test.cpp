@@ -6,6 +6,7 @@
 #include "estimators/decaying_histogram.h"
 #include "tests/catch.h"
 #include "tests/estimators/dense_histogram.h"
+#include "tests/seed.h"
 
 using namespace tidemark::estimators;
 using namespace std::chrono_literals;
@@ -75,7 +76,7 @@ int BucketOf(const DecayingHistogram& histogram, double answer) {
 
 TEST_CASE("the stored range behaves as all buckets would, to the last bit",
           "[estimators][histogram][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   Random random(seed);
   const HistogramOptions layouts[] = {HistogramOptions::Cpu(),
@@ -126,7 +127,7 @@ TEST_CASE("the stored range behaves as all buckets would, to the last bit",
 }
 
 TEST_CASE("a higher percentile is never a smaller answer", "[estimators][histogram][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   Random random(seed);
   const HistogramOptions options = HistogramOptions::Cpu();
@@ -146,7 +147,7 @@ TEST_CASE("a higher percentile is never a smaller answer", "[estimators][histogr
 }
 
 TEST_CASE("merged parts equal the whole", "[estimators][histogram][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   Random random(seed);
   const HistogramOptions options = HistogramOptions::Cpu();
@@ -180,7 +181,7 @@ TEST_CASE("merged parts equal the whole", "[estimators][histogram][property]") {
 }
 
 TEST_CASE("what is added and taken back leaves nothing", "[estimators][histogram][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   Random random(seed);
   const HistogramOptions options = HistogramOptions::Cpu();
@@ -199,7 +200,7 @@ TEST_CASE("what is added and taken back leaves nothing", "[estimators][histogram
 
 TEST_CASE("a checkpoint moves the middle percentiles by at most one bucket",
           "[estimators][histogram][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   Random random(seed);
   const HistogramOptions options = HistogramOptions::Cpu();
@@ -226,7 +227,7 @@ TEST_CASE("a checkpoint moves the middle percentiles by at most one bucket",
 
 TEST_CASE("what is no number changes nothing, whatever is there",
           "[estimators][histogram][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   Random random(seed);
   const HistogramOptions options = HistogramOptions::Cpu();

@@ -8,6 +8,7 @@
 #include "estimators/peak_request.h"
 #include "tests/catch.h"
 #include "tests/estimators/saved_bytes.h"
+#include "tests/seed.h"
 
 using namespace tidemark;
 using namespace tidemark::estimators;
@@ -81,7 +82,7 @@ TEST_CASE("the maximum is kept for seven days and then let go", "[estimators][pe
 }
 
 TEST_CASE("random memory: the request is never below a week's maximum", "[estimators][peak]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   PeakRequest request;

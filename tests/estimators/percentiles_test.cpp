@@ -5,6 +5,7 @@
 
 #include "estimators/decaying_histogram.h"
 #include "tests/catch.h"
+#include "tests/seed.h"
 
 using namespace tidemark::estimators;
 using namespace std::chrono_literals;
@@ -45,7 +46,7 @@ double PlainPercentile(const DecayingHistogram& histogram, double p) {
 
 TEST_CASE("the table finds the bucket that the logarithm finds",
           "[estimators][options][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -96,7 +97,7 @@ TEST_CASE("the table finds the bucket that the logarithm finds",
 
 TEST_CASE("percentiles in one pass are those one by one, to the last bit",
           "[estimators][histogram][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const HistogramOptions options = HistogramOptions::Cpu();

@@ -4,6 +4,7 @@
 
 #include "estimators/decaying_histogram.h"
 #include "tests/catch.h"
+#include "tests/seed.h"
 
 using namespace tidemark::estimators;
 using namespace std::chrono_literals;
@@ -70,7 +71,7 @@ TEST_CASE("an equal layout changes nothing", "[estimators][rebin]") {
 
 TEST_CASE("re-binning never lowers a percentile and raises it by less than a new bucket",
           "[estimators][rebin][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const HistogramOptions layouts[] = {HistogramOptions::Cpu(),

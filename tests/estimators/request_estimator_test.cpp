@@ -6,6 +6,7 @@
 
 #include "estimators/amount.h"
 #include "tests/catch.h"
+#include "tests/seed.h"
 
 using namespace tidemark::estimators;
 
@@ -130,7 +131,7 @@ TEST_CASE("a ceiling below the floor wins", "[estimators][request]") {
 }
 
 TEST_CASE("bounds always enclose the request", "[estimators][request][property]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto amount = [&] { return static_cast<int64_t>(random() % 10'000); };

@@ -11,6 +11,7 @@
 #include "estimators/memory_peak_window.h"
 #include "estimators/time_codec.h"
 #include "tests/catch.h"
+#include "tests/seed.h"
 
 using namespace tidemark;
 using namespace tidemark::estimators;
@@ -71,7 +72,7 @@ DecayingHistogram Filled(uint32_t seed, int samples, Precision precision = Preci
 }  // namespace
 
 TEST_CASE("a restored histogram answers and goes on to the last bit", "[estimators][state]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   const Precision precision = GENERATE(Precision::kExact, Precision::kCompact);
   for (const int samples : {0, 1, 2, 10, 1000}) {

@@ -3,11 +3,12 @@
 #include <random>
 
 #include "tests/catch.h"
+#include "tests/seed.h"
 
 using namespace tidemark;
 
 TEST_CASE("labels survive being encoded and decoded", "[model][label]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 200; ++round) {

@@ -11,6 +11,7 @@
 #include "tests/remote_write/handler_fixture.h"
 #include "tests/remote_write/stateful_sink.h"
 #include "tests/remote_write/wire_builder_v2.h"
+#include "tests/seed.h"
 
 using namespace tidemark;
 using namespace tidemark::remote_write;
@@ -96,7 +97,7 @@ class Receiver {
 };
 
 uint32_t Seed() {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   UNSCOPED_INFO("seed " << seed);
   return seed;
 }

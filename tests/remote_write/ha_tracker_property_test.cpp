@@ -6,6 +6,7 @@
 
 #include "remote_write/ha_request.h"
 #include "tests/catch.h"
+#include "tests/seed.h"
 
 using namespace tidemark;
 using namespace tidemark::remote_write;
@@ -29,7 +30,7 @@ bool IsClaim(const UnderWay& request) {
 }  // namespace
 
 TEST_CASE("one replica is taken at a time and changes need silence", "[remote_write][ha]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   CAPTURE(seed);
   std::mt19937 random(seed);
   const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % n); };

@@ -1,8 +1,6 @@
 #include "tests/remote_write/oracle_common.h"
 
 #include <array>
-#include <cstdlib>
-#include <random>
 
 #include "remote_write/limits.h"
 
@@ -34,12 +32,6 @@ bool IsUtf8Slowly(const std::string& text) {
 }
 
 }  // namespace
-
-uint32_t Seed() {
-  const char* const text = std::getenv("TIDEMARK_TEST_SEED");  // NOLINT(concurrency-mt-unsafe)
-  return text != nullptr ? static_cast<uint32_t>(std::strtoul(text, nullptr, 10))
-                         : std::random_device{}();
-}
 
 std::optional<std::map<std::string, std::string>> GoodLabels(const LabelList& list) {
   const Limits limits;

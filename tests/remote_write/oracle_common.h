@@ -12,9 +12,6 @@
 
 namespace tidemark::remote_write::test {
 
-/// TIDEMARK_TEST_SEED repeats a run.
-uint32_t Seed();
-
 /// The labels that a series has in the end; nothing when it must be refused.
 std::optional<std::map<std::string, std::string>> GoodLabels(const LabelList& labels);
 

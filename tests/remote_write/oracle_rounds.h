@@ -8,6 +8,7 @@
 #include "tests/catch.h"
 #include "tests/remote_write/oracle_common.h"
 #include "tests/remote_write/random_request.h"
+#include "tests/seed.h"
 
 namespace tidemark::remote_write::test {
 
@@ -24,7 +25,7 @@ struct Comparison {
 
 template <class Request>
 void CompareLegalMessages(const Comparison<Request>& comparison, int64_t now_ms) {
-  const uint32_t seed = Seed();
+  const uint32_t seed = testing::Seed();
   INFO("seed " << seed);
   RandomRequest random(seed, now_ms);
   size_t taken = 0;
@@ -45,7 +46,7 @@ void CompareLegalMessages(const Comparison<Request>& comparison, int64_t now_ms)
 
 template <class Request>
 void CompareBrokenMessages(const Comparison<Request>& comparison, int64_t now_ms) {
-  const uint32_t seed = Seed();
+  const uint32_t seed = testing::Seed();
   INFO("seed " << seed);
   RandomRequest random(seed, now_ms);
   size_t accepted = 0;

@@ -7,13 +7,14 @@
 
 #include "tests/catch.h"
 #include "tests/remote_write/wire_builder.h"
+#include "tests/seed.h"
 
 using namespace tidemark::remote_write;
 using namespace tidemark::remote_write::test;
 
 TEST_CASE("a packed field is judged the same in words and number by number",
           "[remote_write][packed]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   size_t good = 0;

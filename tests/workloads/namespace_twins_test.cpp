@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/seed.h"
 #include "tests/workloads/recorded_namespace.h"
 
 using namespace tidemark;
@@ -70,7 +71,7 @@ std::string Shown(RecordedNamespace& one) {
 }  // namespace
 
 TEST_CASE("a restored namespace hands on what the saved one would have", "[workloads][state]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   RandomTraffic traffic(seed);

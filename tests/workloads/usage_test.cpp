@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/catch.h"
+#include "tests/seed.h"
 
 using namespace tidemark;
 using namespace tidemark::workloads;
@@ -64,7 +65,7 @@ TEST_CASE("a counter's increase is spread over the minutes between two samples",
 }
 
 TEST_CASE("the interval and jitter of scrapes change nothing", "[workloads][usage]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   const auto truth = [](double t) { return 0.3 * t + 0.002 * t * t / 60; };  // core-seconds
@@ -279,7 +280,7 @@ TEST_CASE("a counter that says it started anew in another series is a restart",
 }
 
 TEST_CASE("minutes are given out once and in order whatever comes", "[workloads][usage]") {
-  const uint32_t seed = std::random_device{}();
+  const uint32_t seed = tidemark::testing::Seed();
   INFO("seed " << seed);
   std::mt19937 random(seed);
   for (int round = 0; round < 300; ++round) {
