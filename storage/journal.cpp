@@ -25,6 +25,10 @@ using Lock = std::lock_guard<std::mutex>;
 using Shared = std::shared_lock<std::shared_mutex>;
 
 constexpr std::chrono::milliseconds kMendEvery{500};
+/// How often who only looks tries to find a moment in which no file comes or goes, and how long
+/// beside a writer.
+constexpr int kLooks = 50;
+constexpr std::chrono::seconds kLookFor{10};
 /// How often who only looks has to find a log torn to take it for damage.
 constexpr int kLooksAtTorn = 4;
 /// The same beside a writer, and how long it waits each time.
@@ -164,7 +168,14 @@ Result<void> Journal::Look() {
   // went is whole.
   rocksdb::Status status;
   int torn = 0;
-  for (int attempt = 0; attempt < 50; ++attempt) {
+  const auto begin = std::chrono::steady_clock::now();
+  // A writer with much to write leaves few moments without: those are waited for.
+  const auto patient = [&](int attempt) {
+    if (attempt < kLooks) return true;
+    beside_writer_ = IsHeldByWriter(options_.path);
+    return beside_writer_ && std::chrono::steady_clock::now() - begin < kLookFor;
+  };
+  for (int attempt = 0; patient(attempt); ++attempt) {
     const auto before = Names(directory_);
     status = OpenDatabase(directory_, OpenMode::kLook, database_);
     const auto after = Names(directory_);

@@ -4,6 +4,7 @@
 usage: TIDEMARK_BIN=build/release/bin/tidemark broken_clients_test.py
 """
 
+import os
 import random
 import socket
 import time
