@@ -68,6 +68,14 @@ void RunTwins(uint32_t seed, int batches, const TrafficOptions& traffic_options,
   REQUIRE(Same(a.Saved(), b.Saved()));
   REQUIRE(Same(a.Shown(), b.Shown()));
   CHECK_FALSE(a.sink.out_of_order);
+  if (seed == kUsualSeed) {
+    CHECK(restored > batches / 40);
+    CHECK(a.sink.demand_minutes > static_cast<uint64_t>(batches) / 10);
+    CHECK(most_series >= 40);
+    CHECK(most_workloads >= 3);
+    CHECK(a.counters.usage_minutes > static_cast<uint64_t>(batches));
+    CHECK(a.counters.series_collected > 100);
+  }
   // That something happened; how much of it depends on the seed.
   CHECK(restored > batches / 100);
   CHECK(a.sink.demand_minutes > 0);

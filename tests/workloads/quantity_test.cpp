@@ -57,7 +57,9 @@ TEST_CASE("what is no quantity is refused", "[workloads][quantity]") {
 
 TEST_CASE("any number with any suffix is that many of its units, and no bytes do harm",
           "[workloads][quantity]") {
-  std::mt19937 random(tidemark::testing::Seed());
+  const uint32_t seed = tidemark::testing::Seed();
+  INFO("seed " << seed);
+  std::mt19937 random(seed);
   const std::pair<const char*, double> units[] = {{"", 1},         {"k", 1e3},  {"M", 1e6},
                                                   {"G", 1e9},      {"m", 1e-3}, {"Ki", 1024},
                                                   {"Mi", 1048576}, {"e2", 100}, {"E-1", 0.1}};
