@@ -246,11 +246,13 @@ std::optional<workloads::DemandWish> RequestHistory::DemandOf(const WorkloadId& 
 }
 
 void RequestHistory::AddDemand(uint32_t container, Resource resource,
-                               const workloads::DemandMinute& minute) {
+                               const workloads::DemandMinute& minute,
+                               const workloads::DemandFacts& facts) {
   // As of a pod, a broken counter is no demand, and would stand in eight days of it.
   if (!(minute.demand <= MostUsage(resource) * std::max(1.0, static_cast<double>(minute.pods))))
     return;
   demand_.Add(container, resource, minute);
+  static_cast<void>(facts);
 }
 
 void RequestHistory::SetLabelSet(uint32_t instance, uint64_t labels) {

@@ -44,8 +44,8 @@ class RequestHistory final : public workloads::UsageSink {
                 workloads::UsageMinute minute, const workloads::MinuteContext& context) override;
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override;
   std::optional<workloads::DemandWish> DemandOf(const WorkloadId& workload) const override;
-  void AddDemand(uint32_t container, Resource resource,
-                 const workloads::DemandMinute& minute) override;
+  void AddDemand(uint32_t container, Resource resource, const workloads::DemandMinute& minute,
+                 const workloads::DemandFacts& facts) override;
   void SetLabelSet(uint32_t instance, uint64_t labels) override;
   void MergeContainer(uint32_t from, uint32_t into) override;
   void RemoveContainer(uint32_t container) override;

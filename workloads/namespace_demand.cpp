@@ -298,7 +298,7 @@ void NamespaceState::SettleDemand(Workload& workload) {
     container.last_usage_ms = std::max(container.last_usage_ms, minute.start_ms);
     if (minute.start_ms < container.past_until_ms) continue;
     container.BeginsAt(minute.start_ms, resource);
-    context_.usage.AddDemand(container.index, resource, minute);
+    context_.usage.AddDemand(container.index, resource, minute, {});
   }
 }
 

@@ -115,8 +115,24 @@ struct MinuteContext {
 /// A minute of a workload: the sum over its pods.
 struct DemandMinute {
   int64_t start_ms = 0;
-  double demand = 0;  ///< in the resource's unit
-  uint32_t pods = 0;  ///< that are in it
+  double demand = 0;     ///< in the resource's unit
+  uint32_t pods = 0;     ///< that are in it
+  uint32_t missing = 0;  ///< that live and are not: nothing is known of what they used
+  /// Pods sit at their limit, or are throttled in a quarter of their periods: more is wanted than
+  /// is used.
+  bool is_censored = false;
+};
+
+/// What is told of a workload at the end of a minute of demand; absent: nobody says.
+struct DemandFacts {
+  std::optional<double> replicas = std::nullopt;  ///< of the spec
+  std::optional<double> request = std::nullopt;   ///< of one pod, of the demand's resource
+  /// Of the HorizontalPodAutoscaler that scales it.
+  std::optional<double> min_replicas = std::nullopt;
+  std::optional<double> max_replicas = std::nullopt;
+  std::optional<uint32_t> ready_pods = std::nullopt;
+  /// From the start of a pod until it is ready, as seen of its latest pods.
+  std::optional<int64_t> startup_ms = std::nullopt;
 };
 
 /// What is to be summed over the pods of a workload.
@@ -172,10 +188,12 @@ class UsageSink {
     return std::nullopt;
   }
   /// Each minute once, in order; one that is not known well enough is left out.
-  virtual void AddDemand(uint32_t container, Resource resource, const DemandMinute& minute) {
+  virtual void AddDemand(uint32_t container, Resource resource, const DemandMinute& minute,
+                         const DemandFacts& facts) {
     static_cast<void>(container);
     static_cast<void>(resource);
     static_cast<void>(minute);
+    static_cast<void>(facts);
   }
   /// The pod of this container has these labels (a hash of all of them; 0: not known). VPA keeps
   /// samples apart by them.

@@ -68,7 +68,8 @@ class RecordingSink final : public workloads::UsageSink {
     return workload.workload == "unwished" ? std::nullopt : wish;
   }
   void AddDemand(uint32_t container, Resource resource,
-                 const workloads::DemandMinute& minute) override {
+                 const workloads::DemandMinute& minute,
+                 const workloads::DemandFacts& /*facts*/) override {
     demand.push_back({names.at(container), resource, minute});
   }
   bool LeavesOutPageCache(uint32_t /*container*/) const override { return leaves_out_page_cache; }

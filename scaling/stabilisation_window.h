@@ -1,0 +1,36 @@
+#pragma once
+// The highest recommendation of the last minutes, as Kubernetes' down-scale stabilisation has it.
+
+#include <cstdint>
+#include <deque>
+
+#include "model/byte_codec.h"
+
+namespace tidemark::scaling {
+
+/// A value type; not thread-safe. Add is O(1) amortised, memory follows the minutes of the window.
+class StabilisationWindow {
+ public:
+  /// `minutes`: 1 or more, the present one counted.
+  explicit StabilisationWindow(int32_t minutes) : minutes_(minutes) {}
+
+  /// Minutes rise. Returns the highest of the window, this one included.
+  int32_t Add(int64_t minute, int32_t recommended);
+  /// Longer: what was dropped stays so.
+  void SetMinutes(int32_t minutes) { minutes_ = minutes; }
+  bool IsEmptyAt(int64_t minute) const;
+
+  void Save(ByteWriter& out) const;
+  /// Fails the reader, and leaves this empty, where it is nothing that Save can have written.
+  void Restore(ByteReader& in);
+
+ private:
+  struct Entry {
+    int64_t minute;
+    int32_t recommended;
+  };
+  int32_t minutes_;
+  std::deque<Entry> falling_;  // by minute; recommendations strictly falling
+};
+
+}  // namespace tidemark::scaling
