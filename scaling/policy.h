@@ -5,6 +5,7 @@
 // What all policies share – pods that are missing, demand that is cut off by limits, the
 // stabilisation window – is the Scaler's (scaler.h).
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,6 +28,12 @@ struct PolicyInput {
 
   /// W1.
   double LoadRatio() const { return demand / (static_cast<double>(replicas) * base); }
+  /// W2 or W3: the same of what is expected; what is no demand is not known.
+  std::optional<double> RatioOf(std::optional<double> expected) const {
+    if (!expected) return std::nullopt;
+    const double ratio = *expected / (static_cast<double>(replicas) * base);
+    return std::isfinite(ratio) && ratio >= 0 ? std::optional(ratio) : std::nullopt;
+  }
 };
 
 /// What a policy would have, before stabilisation.

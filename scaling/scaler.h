@@ -39,6 +39,11 @@ struct ScalingMinute {
   int32_t lead_minutes = 3;
 };
 
+/// Whether it can be decided on. kInvalidArgument, naming the field: demand not finite or below 0,
+/// base not finite or not above 0, replicas below 0 or above kMaxReplicas, no bounds (CheckBounds),
+/// a lead below 1, a minute before 1970.
+Result<void> CheckMinute(const ScalingMinute& minute);
+
 /// How far ahead a policy has to look: a pod asked for at the end of a minute serves after its
 /// start-up; one minute more passes until its first whole minute has been seen. Start-up 2 minutes:
 /// 3, as golden/forecast's replay counts (demand of the next three minutes).
@@ -59,8 +64,7 @@ class Scaler {
   const PolicySettings& settings() const { return settings_; }
 
   /// Minutes rise; one that is not later than the newest gives the decision of the newest again.
-  /// Input that is no such thing (not finite, negative, base of 0 or less) is never decided on: the
-  /// caller has left it out.
+  /// `minute` passes CheckMinute: what does not is never decided on, the caller has left it out.
   ReplicaDecision Decide(const ScalingMinute& minute, const DemandForecast& forecast);
   /// The newest decision; nothing before the first.
   const std::optional<ReplicaDecision>& last() const { return last_; }
