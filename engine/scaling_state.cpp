@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +30,24 @@ constexpr std::string_view kStale = "stale";
 
 /// As long as a workload that has lost its bounds is remembered.
 constexpr int64_t kForgetMinutes = PolicySettings::kMaxWindowMinutes;
+
+/// Nothing is known ahead.
+class NoForecast final : public scaling::DemandForecast {
+ public:
+  std::optional<double> Expected(std::optional<ForecastModel> /*model*/,
+                                 int32_t /*minutes*/) const override {
+    return std::nullopt;
+  }
+  bool Quantiles(int32_t /*minutes*/, std::span<const double> /*p*/,
+                 std::span<double> /*out*/) const override {
+    return false;
+  }
+  std::optional<double> HighWater(double /*risk*/) const override { return std::nullopt; }
+  const forecast::DemandHistory& History() const override { return history_; }
+
+ private:
+  forecast::DemandHistory history_;
+};
 
 /// A number of replicas as it is told: a whole one, or it is none.
 std::optional<int32_t> CountOf(const std::optional<double>& told) {
@@ -174,11 +193,15 @@ void ScalingState::Decide(Entry& entry, const ForecastTrack* track) {
       .is_censored = now.is_censored,
       .bounds = *now.bounds,
       .lead_minutes = now.lead_minutes};
+  if (!scaling::CheckMinute(minute)) {  // a base so small that nothing can be divided by it
+    now.why = kNoRequest;
+    return;
+  }
   if (!kept.scaler) kept.scaler.emplace(entry.terms.policy, true);
   if (track != nullptr && track->steps() == DemandSteps::kMinutes) {
     now.decision = kept.scaler->Decide(minute, scaling::TrackForecast(*track, minute.minute));
   } else {
-    now.decision = kept.scaler->Decide(minute, no_forecasts_.At(minute.minute, minute.demand));
+    now.decision = kept.scaler->Decide(minute, NoForecast());
   }
 }
 

@@ -25,7 +25,6 @@
 #include "model/result.h"
 #include "model/scaling.h"
 #include "model/workload_id.h"
-#include "scaling/replay_forecasts.h"
 #include "scaling/scaler.h"
 #include "workloads/series_batch.h"
 
@@ -107,12 +106,11 @@ class ScalingState {
                                                const workloads::DemandFacts& facts);
   static WorkloadScaling Facts(const Terms& terms, const workloads::DemandMinute& minute,
                                const workloads::DemandFacts& facts);
-  void Decide(Entry& entry, const forecast::ForecastTrack* track);
+  static void Decide(Entry& entry, const forecast::ForecastTrack* track);
   static WorkloadScaling Undecided(const Terms& terms);
 
   ScalingSettingsPtr settings_;
   Terms usual_;
-  scaling::NoForecasts no_forecasts_;
   std::vector<std::unique_ptr<Entry>> entries_;  // by ShardContext::containers
 };
 
