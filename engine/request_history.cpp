@@ -58,11 +58,16 @@ estimators::KillPolicy PolicyOf(const Profile& profile) {
 }  // namespace
 
 RequestHistory::RequestHistory(ProfileSetPtr profiles, ForecastSettingsPtr forecast,
-                               DemandPlaces* places, DemandTracks::Keeps keeps)
-    : profiles_(std::move(profiles)), demand_(std::move(forecast), places, keeps) {}
+                               DemandPlaces* places, DemandTracks::Keeps keeps,
+                               ScalingSettingsPtr scaling)
+    : profiles_(std::move(profiles)),
+      demand_(std::move(forecast), places, keeps),
+      scaling_(std::move(scaling)) {}
 
-void RequestHistory::SetProfiles(ProfileSetPtr profiles, ForecastSettingsPtr forecast) {
+void RequestHistory::SetRules(ProfileSetPtr profiles, ForecastSettingsPtr forecast,
+                              ScalingSettingsPtr scaling) {
   demand_.SetSettings(std::move(forecast));
+  scaling_ = std::move(scaling);
   profiles_before_ = std::exchange(profiles_, std::move(profiles));
   for (const auto& container : containers_) {
     if (container) container->profile = &profiles_->fallback();

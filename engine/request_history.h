@@ -20,6 +20,7 @@
 #include "estimators/memory_peak_window.h"
 #include "model/profile.h"
 #include "model/resource_slots.h"
+#include "model/scaling.h"
 #include "workloads/series_batch.h"
 
 namespace tidemark::engine {
@@ -30,11 +31,12 @@ class RequestHistory final : public workloads::UsageSink {
   explicit RequestHistory(ProfileSetPtr profiles,
                           ForecastSettingsPtr forecast = std::make_shared<const ForecastSettings>(),
                           DemandPlaces* places = nullptr,
-                          DemandTracks::Keeps keeps = DemandTracks::Keeps::kAll);
+                          DemandTracks::Keeps keeps = DemandTracks::Keeps::kAll,
+                          ScalingSettingsPtr scaling = std::make_shared<const ScalingSettings>());
 
   /// The profiles and settings become these. Of every container ContainerIs must be said again
   /// before anything else is.
-  void SetProfiles(ProfileSetPtr profiles, ForecastSettingsPtr forecast);
+  void SetRules(ProfileSetPtr profiles, ForecastSettingsPtr forecast, ScalingSettingsPtr scaling);
   const ProfileSetPtr& profiles() const { return profiles_; }
 
   void ContainerIs(uint32_t container, const ProfileSubject& subject) override;
@@ -121,6 +123,7 @@ class RequestHistory final : public workloads::UsageSink {
   ProfileSetPtr profiles_;
   ProfileSetPtr profiles_before_;  // until all containers know theirs
   DemandTracks demand_;
+  ScalingSettingsPtr scaling_;
   LayoutPool layouts_;
   estimators::DecayCache decay_;
   std::vector<std::unique_ptr<Container>> containers_;  // by ShardContext::containers

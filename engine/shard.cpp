@@ -32,7 +32,8 @@ Shard::Shard(size_t number, const ShardCommons& commons)
       addressing_(commons.addressing),
       pool_(commons.pool),
       counters_(commons.counters),
-      history_(commons.options.profiles, commons.options.forecast, &commons.demand_places),
+      history_(commons.options.profiles, commons.options.forecast, &commons.demand_places,
+               DemandTracks::Keeps::kAll, commons.options.scaling),
       context_{addressing_.sources, history_, commons.budget, counters_, commons.known, number} {
   context_.refuse_late = commons.options.refuse_late;
   context_.source_counts.resize(addressing_.sources.size());
@@ -436,8 +437,9 @@ void Shard::SetNodes(const std::shared_ptr<const NodeSizes>& nodes) {
   }
 }
 
-void Shard::SetProfiles(const ProfileSetPtr& profiles, const ForecastSettingsPtr& forecast) {
-  history_.SetProfiles(profiles, forecast);
+void Shard::SetRules(const ProfileSetPtr& profiles, const ForecastSettingsPtr& forecast,
+                     const ScalingSettingsPtr& scaling) {
+  history_.SetRules(profiles, forecast, scaling);
   for (Resident& resident : residents_) {
     if (!resident.state) continue;
     resident.state->TellContainers();
