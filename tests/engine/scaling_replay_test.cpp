@@ -48,6 +48,7 @@ scaling::ReplayDemand TwoDays() {
 std::vector<scaling::ReplayedPolicy> Replayed(const scaling::ReplayDemand& demand,
                                               const ForecastRule& rule) {
   std::vector<PolicySettings> policies;
+  policies.reserve(kPolicies.size());
   for (const ScalingPolicy policy : kPolicies) policies.push_back(UsualSettings(policy));
   scaling::TrackForecasts forecasts({.rule = rule, .settings = {}});
   const auto replayed =

@@ -16,7 +16,6 @@ using namespace tidemark;
 using namespace tidemark::testing;
 using engine::RequestHistory;
 using workloads::DemandFacts;
-using workloads::DemandMinute;
 
 namespace {
 
