@@ -188,8 +188,8 @@ class Shard {
   void Refresh(Resident& resident, int64_t elapsed_ms, std::vector<AgeingRecord>& due);
   const NodeSize& LargestNode(const workloads::NamespaceState& state) const;
   void Render(Resident& resident);
-  void AddForecasts(Resident& resident, std::span<const workloads::WorkloadView> views,
-                    const NamespaceBlock* before, NamespaceBlock& block);
+  void AddWhatFollowsLoad(Resident& resident, std::span<const workloads::WorkloadView> views,
+                          const NamespaceBlock* before, NamespaceBlock& block);
 
   const size_t max_batches_;
   const Addressing& addressing_;

@@ -5,6 +5,7 @@
 // What all policies share – pods that are missing, demand that is cut off by limits, the
 // stabilisation window – is the Scaler's (scaler.h).
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,11 +23,17 @@ struct PolicyInput {
   double demand = 0;     ///< of all pods, finite, 0 or more
   double base = 1;       ///< what one pod counts for, in the demand's unit; above 0
   int32_t replicas = 0;  ///< N_now, of the spec; 1 or more
-  ReplicaBounds bounds;
+  ReplicaBounds bounds{};
   int32_t lead_minutes = 3;  ///< until a pod asked for now has served a whole minute; at least 1
 
   /// W1.
   double LoadRatio() const { return demand / (static_cast<double>(replicas) * base); }
+  /// W2 or W3: the same of what is expected; what is no demand is not known.
+  std::optional<double> RatioOf(std::optional<double> expected) const {
+    if (!expected) return std::nullopt;
+    const double ratio = *expected / (static_cast<double>(replicas) * base);
+    return std::isfinite(ratio) && ratio >= 0 ? std::optional(ratio) : std::nullopt;
+  }
 };
 
 /// What a policy would have, before stabilisation.

@@ -7,7 +7,8 @@
 // minute t the policy sees W1 = D[t] / spec[t] and gives the target, its window's highest, which is
 // spec[t+1]; ready[t] = the least of spec[t - startup .. t] (before the start: spec[0]). Measured
 // from the end of the warm-up on. A period of control of k minutes: it decides in each k-th minute
-// only. A minute without demand is not decided on, and not measured.
+// only, and policies look k - 1 minutes further ahead. A minute without demand is not decided on,
+// and not measured.
 //
 // Pure functions: the same demand, forecasts and options give the same report.
 
@@ -18,12 +19,18 @@
 #include <string>
 #include <vector>
 
-#include "forecast/demand_history.h"
 #include "model/result.h"
 #include "model/scaling.h"
 #include "scaling/demand_forecast.h"
 
 namespace tidemark::scaling {
+
+/// Consecutive minutes of demand, NaN for gaps. In doubles, unlike forecast::DemandSeries: recorded
+/// loads are round numbers and lie on edges (a tolerance, a whole pod), which rounding would move.
+struct ReplayDemand {
+  int64_t first = 0;  ///< minute of values[0], since 1970
+  std::vector<double> values;
+};
 
 struct ReplayOptions {
   int64_t warm_up_minutes = 1440;  ///< learnt from and scaled on, but not measured
@@ -82,14 +89,14 @@ struct ReplayedPolicy {
 /// All policies side by side over one demand. `forecasts` is asked once a minute. `told` hears the
 /// share that is done, now and then; may be null. kInvalidArgument: no more demand than warm-up,
 /// values that are negative or infinite, options out of range.
-Result<std::vector<ReplayedPolicy>> Replay(const forecast::DemandSeries& demand,
+Result<std::vector<ReplayedPolicy>> Replay(const ReplayDemand& demand,
                                            const std::vector<PolicySettings>& policies,
                                            const ReplayOptions& options, ForecastSource& forecasts,
                                            const std::function<void(double)>& told = {});
 
 /// The same for a policy that knows the demand of the next start-up and one more minute exactly, at
 /// the utilisation `ratio`: what no forecast can beat.
-Result<ReplayOutcome> ReplayPerfect(const forecast::DemandSeries& demand, double ratio,
+Result<ReplayOutcome> ReplayPerfect(const ReplayDemand& demand, double ratio,
                                     const ReplayOptions& options, int32_t window_minutes = 5);
 
 }  // namespace tidemark::scaling

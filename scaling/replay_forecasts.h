@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "forecast/due_fitter.h"
 #include "forecast/forecast_track.h"
 #include "model/forecast.h"
 #include "scaling/replay.h"
@@ -30,12 +32,12 @@ class TrackForecasts final : public ForecastSource {
   const forecast::ForecastTrack& track() const { return track_; }
 
  private:
-  ReplayForecastOptions options_;
   forecast::ForecastTrack track_;
-  std::unique_ptr<TrackForecast> now_;
+  forecast::DueFitter fitter_;
+  std::optional<TrackForecast> now_;
 };
 
-/// Of policies that read none: every answer is "not known".
+/// For policies that read none: every answer is "not known", but for the history.
 class NoForecasts final : public ForecastSource {
  public:
   NoForecasts();

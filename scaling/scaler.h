@@ -35,9 +35,14 @@ struct ScalingMinute {
   int32_t ready_pods = 0;     ///< that serve; `replicas` where that is not told
   uint32_t missing_pods = 0;  ///< that live and whose usage is not known
   bool is_censored = false;   ///< pods sit at their limit
-  ReplicaBounds bounds;
+  ReplicaBounds bounds{};
   int32_t lead_minutes = 3;
 };
+
+/// Whether it can be decided on. kInvalidArgument, naming the field: demand not finite or below 0,
+/// base not finite or not above 0, replicas below 0 or above kMaxReplicas, no bounds (CheckBounds),
+/// a lead below 1, a minute before 1970.
+Result<void> CheckMinute(const ScalingMinute& minute);
 
 /// How far ahead a policy has to look: a pod asked for at the end of a minute serves after its
 /// start-up; one minute more passes until its first whole minute has been seen. Start-up 2 minutes:
@@ -59,8 +64,9 @@ class Scaler {
   const PolicySettings& settings() const { return settings_; }
 
   /// Minutes rise; one that is not later than the newest gives the decision of the newest again.
-  /// Input that is no such thing (not finite, negative, base of 0 or less) is never decided on: the
-  /// caller has left it out.
+  /// What does not pass CheckMinute is not decided on and moves nothing: the newest decision again,
+  /// before the first the present replicas (reason missing_pods). A caller that serves decisions
+  /// looks first.
   ReplicaDecision Decide(const ScalingMinute& minute, const DemandForecast& forecast);
   /// The newest decision; nothing before the first.
   const std::optional<ReplicaDecision>& last() const { return last_; }
@@ -73,6 +79,8 @@ class Scaler {
                                 bool seeds_window = false);
 
  private:
+  ReplicaDecision Held(const ScalingMinute& minute) const;
+
   PolicySettings settings_;
   bool seeds_window_;
   std::unique_ptr<ReplicaPolicy> policy_;

@@ -72,8 +72,8 @@ inline constexpr uint8_t kSavedObjectBits = 0x03;
 /// 2 added kills, labels of pods, original requests and the sums of pods; 3 the signs of
 /// containers, the start of pods, nodes, and resources by name, with room for more. Older ones
 /// restore; of their series that tell of what they did not know nothing is known until they are
-/// told again with their labels. 4 the demand of workloads.
-inline constexpr uint8_t kSavedNamespaceVersion = 4;
+/// told again with their labels. 4 the demand of workloads. 5 what replicas are decided by.
+inline constexpr uint8_t kSavedNamespaceVersion = 5;
 inline constexpr uint8_t kOldestSavedNamespaceVersion = 1;
 
 }  // namespace tidemark::workloads

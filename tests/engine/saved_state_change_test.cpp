@@ -198,7 +198,7 @@ TEST_CASE("a namespace of version 1 restores, and its series are bound when thei
   const auto restored = a.Restore(saved, MappingOfVersion1(a));
   INFO((restored ? "" : restored.error().message));
   REQUIRE(restored);
-  REQUIRE(a.Saved().front() == 4);
+  REQUIRE(a.Saved().front() == 5);
   const size_t series = a.state->series_count();
   const size_t pods = a.state->pod_count();
   REQUIRE(SeriesOf(a, "kube_pod_labels") > 0);
@@ -245,7 +245,7 @@ TEST_CASE("a namespace of version 3 restores, and its demand begins then", "[eng
   const auto restored = a.Restore(saved, a.OwnMapping());
   INFO((restored ? "" : restored.error().message));
   REQUIRE(restored);
-  CHECK(a.Saved().front() == 4);
+  CHECK(a.Saved().front() == 5);
   for (const auto& view : a.state->View(a.state->event_time_ms())) CHECK(view.demand);
   const int64_t begin_ms = a.state->event_time_ms();
   NamespaceWorld b;
@@ -267,7 +267,7 @@ TEST_CASE("cluster and name of a saved namespace can be read alone", "[engine][s
   const auto name = NamespaceState::SavedName(a.Saved());
   REQUIRE(name);
   CHECK(*name == NamespaceName{"east", "shop"});
-  CHECK_FALSE(NamespaceState::SavedName(std::string("\x05\x00\x00", 3)));
+  CHECK_FALSE(NamespaceState::SavedName(std::string("\x06\x00\x00", 3)));
   CHECK_FALSE(NamespaceState::SavedName(a.Saved().substr(0, 4)));
 }
 
