@@ -23,7 +23,8 @@ std::string Summary(const Config& config) {
       "{} profiles; {} rules of forecasts, {} of scaling; {} sources in force, {} "
       "lines from the file; at most {} series",
       config.engine.profiles->profiles().size(), config.engine.forecast->rules.size(),
-      config.scaling->rules.size(), table.size(), config.sources.size(), config.engine.max_series);
+      config.engine.scaling->rules.size(), table.size(), config.sources.size(),
+      config.engine.max_series);
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ std::vector<Section> DumpSections(const Config& config, Secrets secrets) {
           {"estimation", DumpEstimation(profiles.fallback())},
           {"profiles", DumpProfiles(profiles.profiles())},
           {"forecast", DumpForecast(*config.engine.forecast, profiles.resources())},
-          {"scaling", DumpScaling(*config.scaling)},
+          {"scaling", DumpScaling(*config.engine.scaling)},
           {"compat", fmt::format("compat:\n  vpa_metrics: {}\n", config.vpa_metrics)},
           {"prices", DumpPrices(config.prices)},
           {"remote_write", DumpRemoteWrite(config)},
@@ -236,7 +236,7 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
         [&config](const YamlValue& value) -> Result<void> {
           ScalingSettings settings;
           if (auto good = ReadScaling(value, settings); !good) return good;
-          config.scaling = std::make_shared<const ScalingSettings>(std::move(settings));
+          config.engine.scaling = std::make_shared<const ScalingSettings>(std::move(settings));
           return {};
         }},
        {"compat",

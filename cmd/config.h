@@ -5,7 +5,6 @@
 // before anything is returned: a Config that comes out of here is good to use. Free functions
 // without state, thread-safe.
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +13,6 @@
 #include "engine/options.h"
 #include "model/prices.h"
 #include "model/result.h"
-#include "model/scaling.h"
 #include "remote_write/ha_options.h"
 #include "remote_write/limits.h"
 #include "storage/options.h"
@@ -27,8 +25,6 @@ struct Config {
   std::vector<workloads::Source> sources;
   /// `eval_interval_ms`, `shards` and `queue_batches` are not the file's.
   engine::Options engine;
-  /// How replicas are decided; never null.
-  ScalingSettingsPtr scaling = std::make_shared<const ScalingSettings>();
   /// The keys that the file itself has for `estimation` and for each profile (`mode`,
   /// `cpu.percentile`), sorted: for people who ask where a value comes from.
   std::vector<std::string> estimation_keys;

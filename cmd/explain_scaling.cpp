@@ -156,7 +156,7 @@ std::string PolicyInWords(const PolicySettings& policy) {
 }
 
 std::string ScalingLines(const Config& config, const WorkloadId& workload) {
-  const ScalingSettings& settings = *config.scaling;
+  const ScalingSettings& settings = *config.engine.scaling;
   const ScalingRule& rule = settings.RuleOf(workload);
   std::string out = "scaling: ";
   if (&rule == &settings.usual) {
@@ -180,8 +180,8 @@ std::string ScalingLines(const Config& config, const WorkloadId& workload) {
 std::vector<std::string> RuleWarnings(const Config& config) {
   std::vector<std::string> out;
   WarnOfSelectors("forecast", config.engine.forecast->rules, out);
-  WarnOfSelectors("scaling", config.scaling->rules, out);
-  WarnOfUnread(config.scaling->rules, out);
+  WarnOfSelectors("scaling", config.engine.scaling->rules, out);
+  WarnOfUnread(config.engine.scaling->rules, out);
   return out;
 }
 

@@ -88,9 +88,9 @@ Result<void> ConfigInForce::TakeOver(Config config) {
     config.engine.forecast = config_.engine.forecast;
   }
   if (changed("scaling")) {
-    apply_scaling_(config.scaling);
+    apply_scaling_(config.engine.scaling);
   } else {
-    config.scaling = config_.scaling;
+    config.engine.scaling = config_.engine.scaling;
   }
   vpa_metrics_ = config.vpa_metrics;
   config_ = std::move(config);

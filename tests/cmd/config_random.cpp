@@ -321,7 +321,7 @@ Config RandomConfig(std::mt19937_64& random) {
   for (size_t i = 0; i < sources; ++i) config.sources.push_back(RandomSource(random, i));
   config.engine.profiles = RandomProfiles(random);
   config.engine.forecast = RandomForecast(random);
-  config.scaling = RandomScaling(random);
+  config.engine.scaling = RandomScaling(random);
   config.vpa_metrics = Coin(random);
   if (Coin(random)) config.prices.currency = "EUR:#1";
   if (Coin(random)) config.prices.currency = "\xE2\x82\xAC";
@@ -375,7 +375,7 @@ bool SameConfig(const Config& a, const Config& b) {
   return engine(a.engine) == engine(b.engine) &&
          SameProfiles(*a.engine.profiles, *b.engine.profiles) &&
          SameForecast(*a.engine.forecast, *b.engine.forecast) &&
-         SameScaling(*a.scaling, *b.scaling) && a.vpa_metrics == b.vpa_metrics &&
+         SameScaling(*a.engine.scaling, *b.engine.scaling) && a.vpa_metrics == b.vpa_metrics &&
          a.prices == b.prices && ha(a.ha) == ha(b.ha) && SameBackfill(a.backfill, b.backfill) &&
          a.max_inflight_bytes == b.max_inflight_bytes &&
          limits(a.remote_write) == limits(b.remote_write) &&

@@ -21,8 +21,8 @@ Config Parsed(const std::string& yaml) {
 
 ScalingRule RuleWith(const std::string& keys) {
   const Config config = Parsed("scaling: {workloads: [{selector: '{}', " + keys + "}]}");
-  REQUIRE(config.scaling->rules.size() == 1);
-  return config.scaling->rules[0];
+  REQUIRE(config.engine.scaling->rules.size() == 1);
+  return config.engine.scaling->rules[0];
 }
 
 /// What is said of the second line.
@@ -95,8 +95,8 @@ TEST_CASE("Without a section there is no rule of scaling", "[cmd][config][scalin
        {"{}", "scaling:\n", "scaling: {}\n", "scaling: {workloads: []}\n"}) {
     CAPTURE(yaml);
     const Config config = Parsed(yaml);
-    CHECK(config.scaling->rules.empty());
-    CHECK(config.scaling->usual.policy == UsualSettings(ScalingPolicy::kTidemark));
+    CHECK(config.engine.scaling->rules.empty());
+    CHECK(config.engine.scaling->usual.policy == UsualSettings(ScalingPolicy::kTidemark));
   }
 }
 
@@ -118,7 +118,7 @@ scaling:
       high_water_risk: 0.01
       slo: {utilization: 0.8, time: 0.05}
 )")
-                               .scaling->rules.at(0);
+                               .engine.scaling->rules.at(0);
   CHECK(rule.selector.text() == R"({namespace="shop", workload_type!~"job"})");
   CHECK_FALSE(rule.enabled);
   CHECK(rule.min_replicas == 2);
