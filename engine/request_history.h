@@ -97,7 +97,7 @@ class RequestHistory final : public workloads::UsageSink {
     bool is_job = false;  // its pods are runs
     bool changed = true;
     std::optional<forecast::ForecastTrack> demand;  // only while it is being read, as the next
-    std::optional<ScalingState::Kept> scaling;
+    std::optional<KeptScaling> scaling;
   };
   /// A container of one pod.
   struct Instance {

@@ -1,7 +1,5 @@
 #include "engine/scaling_page.h"
 
-#include <utility>
-
 namespace tidemark::engine {
 
 using workloads::WorkloadView;
@@ -17,7 +15,7 @@ std::shared_ptr<const WorkloadScaling> ShowScaling(
       before->why == now->why) {
     return before;
   }
-  return std::make_shared<const WorkloadScaling>(*std::move(now));
+  return std::make_shared<const WorkloadScaling>(*now);
 }
 
 std::optional<WorkloadScaling> ExplainScaling(const ScalingState& scaling, const WorkloadView& view,

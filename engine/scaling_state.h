@@ -31,6 +31,13 @@
 
 namespace tidemark::engine {
 
+/// What one workload keeps over a restart.
+struct KeptScaling {
+  Resource resource = Resource::kCpu;  ///< of its demand
+  WorkloadScaling newest;              ///< of the newest minute; without `policy`
+  std::optional<scaling::Scaler> scaler;
+};
+
 class ScalingState {
  public:
   explicit ScalingState(ScalingSettingsPtr settings);
@@ -66,21 +73,15 @@ class ScalingState {
   /// Of one workload; 0 where nothing is kept.
   size_t MemoryBytes(uint32_t container) const;
 
-  /// What one workload keeps over a restart.
-  struct Kept {
-    Resource resource = Resource::kCpu;  ///< of its demand
-    WorkloadScaling newest;              ///< without `policy`
-    std::optional<scaling::Scaler> scaler;
-  };
   /// Whether there is anything to save.
   bool Has(uint32_t container) const { return NewestOf(container) != nullptr; }
   /// With the name of the resource, for a slot may be another's after a restart.
   void Save(uint32_t container, const ResourceTable& names, ByteWriter& out) const;
   /// What Save wrote, by the rule of this container; empty where its resource is no more, or its
   /// replicas are not decided any more. kInvalidArgument: it is no such thing.
-  Result<std::optional<Kept>> Read(uint32_t container, const ResourceTable& names,
-                                   ByteReader& in) const;
-  void Restore(uint32_t container, Kept kept);
+  Result<std::optional<KeptScaling>> Read(uint32_t container, const ResourceTable& names,
+                                          ByteReader& in) const;
+  void Restore(uint32_t container, KeptScaling kept);
 
  private:
   /// Of a ScalingRule what is needed of it, without its selector.
@@ -95,7 +96,7 @@ class ScalingState {
   };
   struct Entry {
     Terms terms;
-    std::optional<Kept> kept;
+    std::optional<KeptScaling> kept;
     bool changed = true;
   };
 

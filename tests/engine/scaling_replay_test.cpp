@@ -48,8 +48,9 @@ scaling::ReplayDemand TwoDays() {
 std::vector<scaling::ReplayedPolicy> Replayed(const scaling::ReplayDemand& demand,
                                               const ForecastRule& rule) {
   std::vector<PolicySettings> policies;
+  policies.reserve(kPolicies.size());
   for (const ScalingPolicy policy : kPolicies) policies.push_back(UsualSettings(policy));
-  scaling::TrackForecasts forecasts({.rule = rule});
+  scaling::TrackForecasts forecasts({.rule = rule, .settings = {}});
   const auto replayed =
       scaling::Replay(demand, policies,
                       {.warm_up_minutes = 0,
@@ -162,10 +163,9 @@ TEST_CASE("Live and replay decide alike, with models that are fitted on the way"
                                  std::make_shared<const ForecastSettings>(), nullptr,
                                  engine::DemandTracks::Keeps::kAll, OnePolicyEach());
   for (uint32_t i = 0; i < kPolicies.size(); ++i) {
-    ProfileSubject subject;
-    subject.workload = {"", "shop", "deployment", std::string(ToString(kPolicies[i]))};
-    subject.container = workloads::kDemand;
-    history.ContainerIs(i, subject);
+    const WorkloadId workload{"", "shop", "deployment", std::string(ToString(kPolicies[i]))};
+    history.ContainerIs(i,
+                        {.workload = workload, .container = workloads::kDemand, .pod_labels = {}});
   }
   std::vector<Seen> seen(kPolicies.size());
   for (size_t at = 0; at < demand.values.size(); ++at) {

@@ -1,7 +1,10 @@
 // Replicas of workloads through the engine: decided for each minute of demand, shown, withdrawn by
 // age, kept over restarts, changed by a reload.
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +16,6 @@ using namespace tidemark;
 using namespace tidemark::testing;
 using engine::RequestHistory;
 using workloads::DemandFacts;
-using workloads::DemandMinute;
 
 namespace {
 
@@ -64,10 +66,8 @@ struct Rig {
     Is(kWeb, Web());
   }
   void Is(uint32_t container, const WorkloadId& workload) {
-    ProfileSubject subject;
-    subject.workload = workload;
-    subject.container = workloads::kDemand;
-    history.ContainerIs(container, subject);
+    history.ContainerIs(container,
+                        {.workload = workload, .container = workloads::kDemand, .pod_labels = {}});
   }
   void Reload(ScalingSettingsPtr scaling) {
     history.SetRules(history.profiles(), std::make_shared<const ForecastSettings>(),
@@ -477,10 +477,7 @@ TEST_CASE("A past that is built is not scaled", "[scaling]") {
   RequestHistory past(std::make_shared<const ProfileSet>(),
                       std::make_shared<const ForecastSettings>(), nullptr,
                       engine::DemandTracks::Keeps::kHistory);
-  ProfileSubject subject;
-  subject.workload = Web();
-  subject.container = workloads::kDemand;
-  past.ContainerIs(kWeb, subject);
+  past.ContainerIs(kWeb, {.workload = Web(), .container = workloads::kDemand, .pod_labels = {}});
   past.AddDemand(kWeb, Resource::kCpu, {.start_ms = kT0, .demand = 8, .pods = 10}, Told());
   CHECK_FALSE(past.scaling().Has(kWeb));
   // What is merged before a live one leaves its decisions as they are.
@@ -492,4 +489,239 @@ TEST_CASE("A past that is built is not scaled", "[scaling]") {
   ByteReader in(bytes);
   REQUIRE(rig.history.MergeSaved(kWeb, in));
   CHECK(rig.Now()->decision->target == 16);
+}
+
+namespace {
+
+/// A Deployment behind a HorizontalPodAutoscaler, as cAdvisor and kube-state-metrics tell of it.
+class Autoscaled {
+ public:
+  explicit Autoscaled(std::string name = "web", std::string ns = "shop")
+      : name_(std::move(name)), ns_(std::move(ns)) {}
+
+  std::vector<std::string> pods = {"a", "b", "c", "d"};
+  double replicas = 4;
+  bool has_autoscaler = true;
+  bool has_request = true;
+  double cores = 2;  // of all pods
+
+  /// Minutes with a batch at the end of each.
+  void Go(engine::Engine& engine, ManualClock& clock, int minutes) {
+    for (int i = 0; i < minutes; ++i, ++minute_) {
+      const int64_t at = now_ms();
+      clock.Set(FromUnixMs(at));
+      std::vector<FeedSeries> request;
+      const auto put = [&](LabelMap labels, double value) {
+        labels["namespace"] = ns_;
+        request.push_back({std::move(labels), {{at, value}}});
+      };
+      put(ReplicaSetOwner(name_ + "-5c9", "Deployment", name_), 1);
+      put(Named("kube_deployment_spec_replicas", {{"deployment", name_}}), replicas);
+      if (has_autoscaler) {
+        const LabelMap hpa = {{"horizontalpodautoscaler", "hpa-of-" + name_}};
+        LabelMap target = hpa;
+        target.insert({{"scaletargetref_kind", "Deployment"}, {"scaletargetref_name", name_}});
+        put(Named("kube_horizontalpodautoscaler_info", target), 1);
+        put(Named("kube_horizontalpodautoscaler_spec_min_replicas", hpa), 2);
+        put(Named("kube_horizontalpodautoscaler_spec_max_replicas", hpa), 20);
+      }
+      for (const std::string& each : pods) {
+        const std::string pod = name_ + "-5c9-" + each;
+        double& spent = spent_[each];
+        if (minute_ > 0) spent += 60 * cores / static_cast<double>(pods.size());
+        put(PodOwner(pod, "ReplicaSet", name_ + "-5c9"), 1);
+        if (has_request) put(Request(pod, "cpu"), 1);
+        put(Cpu(pod), spent);
+        put(Memory(pod), 1e8);
+      }
+      Write(engine, request);
+    }
+  }
+  int64_t now_ms() const { return kT0 + minute_ * kMinute; }
+  /// Start of the newest minute that is closed.
+  int64_t newest_ms() const { return now_ms() - 2 * kMinute; }
+
+ private:
+  std::string name_;
+  std::string ns_;
+  std::map<std::string, double> spent_;
+  int64_t minute_ = 0;
+};
+
+std::shared_ptr<const WorkloadScaling> ScalingOf(engine::Engine& engine,
+                                                 const std::string& workload = "web") {
+  engine.Tick();
+  for (const auto& block : engine.Current()->blocks) {
+    for (const WorkloadAdvice& advice : block->workloads) {
+      if (advice.id.workload == workload) return advice.scaling;
+    }
+  }
+  return nullptr;
+}
+
+engine::Options Scaled(ScalingSettingsPtr scaling) {
+  engine::Options options = Bench::Plain();
+  options.shards = 2;
+  options.scaling = std::move(scaling);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("Bounds, replicas and request come from kube-state-metrics", "[scaling][engine]") {
+  Bench bench(Scaled(ByHpa()));
+  Autoscaled web;
+  web.Go(bench.engine, bench.clock, 12);
+  const auto shown = ScalingOf(bench.engine);
+  REQUIRE(shown);
+  INFO(shown->why);
+  REQUIRE(shown->decision);
+  CHECK(shown->minute_ms == web.newest_ms());
+  CHECK(shown->bounds == ReplicaBounds{.min = 2, .max = 20});
+  CHECK(shown->current_replicas == 4);
+  CHECK(shown->request == 1);
+  CHECK(*shown->demand == Approx(2));
+  CHECK(shown->decision->load_ratio == Approx(0.5));
+  CHECK(shown->decision->target == 4);
+  // Nothing has come: it is shown again as it was.
+  CHECK(ScalingOf(bench.engine) == shown);
+  // Explained as it is shown.
+  const auto all = bench.engine.ExplainRequests("shop", "deployment", "web");
+  REQUIRE(all);
+  REQUIRE(all->front().scaling);
+  CHECK(all->front().scaling->decision->target == 4);
+
+  web.cores = 3.5;
+  web.Go(bench.engine, bench.clock, 2);
+  CHECK(ScalingOf(bench.engine)->decision->target == 7);
+}
+
+TEST_CASE("A rule scales what has no autoscaler", "[scaling][engine]") {
+  Bench bench(Scaled(ByHpa([](ScalingRule& rule) {
+    rule.selector = *Selector::Parse(R"({workload="web"})");
+    rule.max_replicas = 6;
+    rule.base = 0.25;
+  })));
+  Autoscaled web;
+  Autoscaled api("api");
+  web.has_autoscaler = web.has_request = false;
+  api.has_autoscaler = false;
+  web.Go(bench.engine, bench.clock, 12);
+  api.Go(bench.engine, bench.clock, 12);
+  const auto shown = ScalingOf(bench.engine);
+  REQUIRE(shown);
+  REQUIRE(shown->decision);
+  CHECK(shown->bounds == ReplicaBounds{.min = 1, .max = 6});
+  CHECK(shown->decision->target == 6);
+  CHECK(shown->decision->reason == DecisionReason::kAtMaximum);
+  CHECK(ScalingOf(bench.engine, "api") == nullptr);
+  // Asked for now.
+  bench.engine.SetScaling(ByHpa([](ScalingRule& rule) { rule.max_replicas = 9; }));
+  CHECK(ScalingOf(bench.engine, "api")->why == "no_demand");
+  api.Go(bench.engine, bench.clock, 1);
+  CHECK(ScalingOf(bench.engine, "api")->bounds->max == 9);
+  bench.engine.SetScaling(ByHpa([](ScalingRule& rule) { rule.enabled = false; }));
+  CHECK(ScalingOf(bench.engine, "api")->why == "disabled");
+}
+
+TEST_CASE("Where no demand is summed, that is why", "[scaling][engine]") {
+  engine::Options options = Scaled(ByHpa([](ScalingRule& rule) { rule.max_replicas = 6; }));
+  ForecastSettings forecast;
+  forecast.rules.emplace_back().steps = DemandSteps::kNone;
+  options.forecast = std::make_shared<const ForecastSettings>(std::move(forecast));
+  Bench bench(options);
+  Autoscaled web;
+  web.Go(bench.engine, bench.clock, 12);
+  const auto shown = ScalingOf(bench.engine);
+  REQUIRE(shown);
+  CHECK(shown->why == "no_demand");
+  CHECK(ScalingOf(bench.engine) == shown);
+}
+
+TEST_CASE("A target is withdrawn when nothing comes any more", "[scaling][engine]") {
+  Bench bench(Scaled(ByHpa()));
+  Autoscaled web;
+  web.Go(bench.engine, bench.clock, 12);
+  REQUIRE(ScalingOf(bench.engine)->decision);
+  // The wall clock goes on.
+  for (int i = 0; i < 8; ++i) {
+    bench.clock.Set(FromUnixMs(web.now_ms() + i * kMinute));
+    const auto shown = ScalingOf(bench.engine);
+    REQUIRE(shown);
+    if (!shown->decision) CHECK(shown->why == "stale");
+    if (i < 3) CHECK(shown->decision);
+  }
+  CHECK(ScalingOf(bench.engine)->why == "stale");
+  CHECK_FALSE(ScalingOf(bench.engine)->decision);
+}
+
+TEST_CASE("A rollout does not take replicas away", "[scaling][engine]") {
+  Bench bench(Scaled(ByHpa()));
+  Autoscaled web;
+  web.Go(bench.engine, bench.clock, 15);
+  for (size_t i = 0; i < 4; ++i) {
+    web.pods[i] = std::string("new-") + static_cast<char>('a' + i);
+    for (int minute = 0; minute < 3; ++minute) {
+      web.Go(bench.engine, bench.clock, 1);
+      const auto shown = ScalingOf(bench.engine);
+      REQUIRE(shown);
+      if (shown->decision) CHECK(shown->decision->target >= 4);
+    }
+  }
+}
+
+TEST_CASE("Decisions are the same after a restart, by the journal and by a checkpoint",
+          "[scaling][engine][durability]") {
+  for (const ScalingPolicy policy : {ScalingPolicy::kHpa, ScalingPolicy::kTidemark}) {
+    INFO(ToString(policy));
+    const engine::Options options =
+        Scaled(ByHpa([&](ScalingRule& rule) { rule.policy = UsualSettings(policy); }));
+    MemoryStore disk;
+    MemoryStore untouched_disk;
+    const auto untouched = Open(untouched_disk, options);
+    Autoscaled theirs;
+    Autoscaled ours;
+    const auto load = [](int step) { return 2 + std::fmod(step * 0.37, 3.0); };
+    const auto go = [&](Durable& durable, Autoscaled& web, int step) {
+      web.cores = load(step);
+      web.replicas = 4 + step % 3;
+      web.Go(durable.engine, durable.clock, 1);
+    };
+    auto durable = Open(disk, options);
+    for (int step = 0; step < 90; ++step) {
+      go(*untouched, theirs, step);
+      go(*durable, ours, step);
+      if (step == 30 || step == 60) {
+        const int64_t now_ms = ToUnixMs(durable->clock.Now());
+        // Killed; the second time on a checkpoint that is a few minutes old.
+        durable.reset();
+        durable = std::make_unique<Durable>(disk, options);
+        durable->clock.Set(FromUnixMs(now_ms));
+        REQUIRE(durable->engine.Recover());
+        CHECK(durable->State() == untouched->State());
+      }
+      if (step == 55) REQUIRE(durable->engine.Checkpoint());
+      const auto expected = ScalingOf(untouched->engine);
+      const auto shown = ScalingOf(durable->engine);
+      REQUIRE((shown != nullptr) == (expected != nullptr));
+      if (!shown) continue;
+      CHECK(shown->why == expected->why);
+      REQUIRE(shown->decision.has_value() == expected->decision.has_value());
+      if (!shown->decision) continue;
+      CHECK(shown->minute_ms == expected->minute_ms);
+      CHECK(shown->decision->target == expected->decision->target);
+      CHECK(shown->decision->recommended == expected->decision->recommended);
+      CHECK(shown->decision->reason == expected->decision->reason);
+      CHECK(shown->decision->forecast_load_ratio == expected->decision->forecast_load_ratio);
+    }
+    const auto state = durable->State();
+    CHECK(state == untouched->State());
+    CHECK(std::any_of(state.begin(), state.end(), [](const std::string& line) {
+      return line.find("\"target_replicas\"") != std::string::npos;
+    }));
+    // Bit by bit: what a checkpoint would hold.
+    REQUIRE(durable->engine.Checkpoint());
+    REQUIRE(untouched->engine.Checkpoint());
+    CHECK(disk.checkpoints().back().blocks == untouched_disk.checkpoints().back().blocks);
+  }
 }
