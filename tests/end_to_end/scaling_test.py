@@ -227,8 +227,12 @@ class Decisions(unittest.TestCase):
             for minutes in (1, 1, 1, 1, 1, 1, 30, 17, 40, 1, 1, 1, 41):
                 stream.send(daemon, minutes)
                 before = shown(daemon)
-            metrics = daemon.metrics()
-            self.assertEqual(total(metrics, "tidemark_target_replicas", **WEB), before["decision"]["target"])
+            # The API asks the shard, /metrics shows the last tick.
+            def ticked():
+                page = daemon.metrics()
+                same = total(page, "tidemark_target_replicas", **WEB) == before["decision"]["target"]
+                return page if same and total(page, "tidemark_current_replicas", **WEB) == before["current_replicas"] else None
+            metrics = wait_for("the newest decision in /metrics", ticked, 20)
             self.assertEqual(total(metrics, "tidemark_current_replicas", **WEB), stream.replicas[stream.newest()[1]])
             self.assertEqual(total(metrics, "tidemark_min_replicas", **WEB), stream.LOW)
             self.assertEqual(total(metrics, "tidemark_max_replicas", **WEB), stream.HIGH)
