@@ -36,7 +36,7 @@ TEST_CASE("a fresh file system, which has lost+found only, becomes a store", "[s
   std::filesystem::create_directory(folder.In("lost+found"));
   StoreFixture fixture(folder.path());
   fixture.Open();
-  CHECK(ReadFile(folder.In("FORMAT")) == "tidemark-storage 4\n");
+  CHECK(ReadFile(folder.In("FORMAT")) == "tidemark-storage 5\n");
 }
 
 TEST_CASE("unknown and damaged formats are refused, and nothing is changed", "[storage][home]") {
@@ -131,7 +131,7 @@ TEST_CASE("a store that was never completed is completed", "[storage][home]") {
   CHECK(fixture.Append({"first"}) == 1);
   fixture.Open();
   CHECK(fixture.Replay() == Records{{1, "first"}});
-  CHECK(ReadFile(folder.In("data/FORMAT")) == "tidemark-storage 4\n");
+  CHECK(ReadFile(folder.In("data/FORMAT")) == "tidemark-storage 5\n");
 }
 
 TEST_CASE("a store whose FORMAT was lost is not taken for a half-made one", "[storage][home]") {
