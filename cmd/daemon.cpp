@@ -29,7 +29,6 @@ namespace {
 
 engine::Options EngineOptions(const Flags& flags, const Config& config) {
   engine::Options options = config.engine;
-  options.scaling = config.scaling;
   options.eval_interval_ms = flags.eval_interval.count();
   return options;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <iterator>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "cmd/text.h"
 #include "cmd/units.h"
 #include "model/forecast.h"
+#include "model/replicated.h"
 
 namespace tidemark::cmd {
 namespace {
@@ -44,23 +44,48 @@ std::string BoundsInWords(const ScalingRule& rule) {
   return "as many replicas as its HorizontalPodAutoscaler allows; without one there is no target";
 }
 
-/// Empty: nothing is in the way.
-std::string WhyNoTarget(const Config& config, const ScalingRule& rule, const WorkloadId& workload) {
-  constexpr std::array<std::string_view, 6> kWithoutReplicas = {"daemonset", "staticpod", "process",
-                                                                "job",       "cronjob",   "pod"};
-  if (!rule.enabled) return "the rule turns it off";
-  if (std::ranges::find(kWithoutReplicas, workload.workload_type) != kWithoutReplicas.end()) {
-    return fmt::format("a {} has no number of replicas that could be set", workload.workload_type);
+std::optional<ForecastModel> ModelOf(ScalingPolicy policy) {
+  switch (policy) {
+    case ScalingPolicy::kArimaHpa: return ForecastModel::kArima;
+    case ScalingPolicy::kLstmHpa: return ForecastModel::kLstm;
+    case ScalingPolicy::kBiLstmHpa:
+    case ScalingPolicy::kEvtBiLstmHpa: return ForecastModel::kBiLstm;
+    case ScalingPolicy::kHpa:
+    case ScalingPolicy::kDebi:
+    case ScalingPolicy::kDebiPaper:
+    case ScalingPolicy::kTidemark: break;
+  }
+  return std::nullopt;
+}
+
+/// What is in the way of a target, or of a forecast in it; empty: nothing.
+std::string Obstacle(const Config& config, const ScalingRule& rule, const WorkloadId& workload) {
+  if (!rule.enabled) return "there is no target: the rule turns it off";
+  if (!HasReplicas(workload.workload_type)) {
+    return fmt::format("there is no target: a {} has no number of replicas that could be set",
+                       workload.workload_type);
   }
   const ForecastSettings& forecast = *config.engine.forecast;
-  const DemandSteps steps = forecast.RuleOf(workload).steps;
-  if (steps == DemandSteps::kMinutes) return "";
   const ForecastRule* const found = forecast.FindRule(workload);
-  return fmt::format("its demand is {}, {}; scaling wants steps: minutes",
-                     steps == DemandSteps::kNone ? "not kept" : "kept in steps of five minutes",
-                     found == nullptr ? std::string("as is usual for its type")
-                                      : fmt::format("by rule {} of forecast.workloads",
-                                                    found - forecast.rules.data() + 1));
+  const std::string by = found == nullptr ? std::string("as is usual for its type")
+                                          : fmt::format("by rule {} of forecast.workloads",
+                                                        found - forecast.rules.data() + 1);
+  const ForecastRule kept = forecast.RuleOf(workload);
+  if (kept.steps == DemandSteps::kNone) {
+    return fmt::format("there is no target: its demand is not kept, {}", by);
+  }
+  if (rule.policy.policy == ScalingPolicy::kHpa) return "";
+  constexpr std::string_view kWithout = "the target goes by the load of the last minute alone";
+  if (kept.steps == DemandSteps::kFiveMinutes) {
+    return fmt::format("{}: its demand is kept in steps of five minutes and not forecast, {}",
+                       kWithout, by);
+  }
+  const auto model = ModelOf(rule.policy.policy);
+  const bool is_there =
+      !model || kept.always == model || std::ranges::find(kept.models, *model) != kept.models.end();
+  return is_there ? ""
+                  : fmt::format("{}: its forecast has no {} among its models, {}", kWithout,
+                                ToString(*model), by);
 }
 
 /// Labels, operators and values, in an order that does not depend on how they are written.
@@ -171,8 +196,8 @@ std::string ScalingLines(const Config& config, const WorkloadId& workload) {
       rule.base ? FormatQuantity(*rule.base, QuantityStyle::kDecimal) : std::string("its request"),
       rule.startup_ms ? FormatDuration(std::chrono::milliseconds(*rule.startup_ms))
                       : std::string("as measured"));
-  if (const std::string why = WhyNoTarget(config, rule, workload); !why.empty()) {
-    fmt::format_to(std::back_inserter(out), "  there is no target: {}\n", OneLine(why));
+  if (const std::string obstacle = Obstacle(config, rule, workload); !obstacle.empty()) {
+    fmt::format_to(std::back_inserter(out), "  {}\n", OneLine(obstacle));
   }
   return out;
 }

@@ -19,7 +19,8 @@ std::string PolicyInWords(const PolicySettings& policy);
 
 /// By which rule the replicas of a workload are decided, e.g. `scaling: rule 2
 /// {namespace="shop"}: tidemark, …; 2 replicas to its HorizontalPodAutoscaler's maximum; one pod
-/// counts for its request; start-up as measured`, and a line more where no target can be given.
+/// counts for its request; start-up as measured`, and a line more where something is in the
+/// way of a target, or of a forecast in it.
 std::string ScalingLines(const Config& config, const WorkloadId& workload);
 
 /// Rules of `scaling` and `forecast` that are no errors and will surprise: those that one before

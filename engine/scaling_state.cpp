@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/replicated.h"
 #include "scaling/demand_forecast.h"
 
 namespace tidemark::engine {
@@ -97,6 +98,10 @@ ScalingState::Entry& ScalingState::At(uint32_t container) {
 }
 
 void ScalingState::WorkloadIs(uint32_t container, const WorkloadId& workload) {
+  if (!HasReplicas(workload.workload_type)) {
+    Remove(container);
+    return;
+  }
   const Terms terms = TermsFor(workload);
   Entry* const known = Find(container);
   if (!terms.is_named && (known == nullptr || !known->kept || !terms.enabled)) {
@@ -247,7 +252,7 @@ std::optional<WorkloadScaling> ScalingState::Now(uint32_t container, int64_t as_
 }
 
 std::optional<WorkloadScaling> ScalingState::WithoutDemand(const WorkloadId& workload) const {
-  if (settings_->rules.empty()) return std::nullopt;
+  if (settings_->rules.empty() || !HasReplicas(workload.workload_type)) return std::nullopt;
   const Terms terms = TermsFor(workload);
   if (!terms.is_named) return std::nullopt;
   return Undecided(terms);

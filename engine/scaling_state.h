@@ -7,7 +7,8 @@
 // those of the workload's rule, else those of its HorizontalPodAutoscaler, each on its own; a
 // minimum that nobody tells, or of 0, is 1, and one above the maximum is the maximum. A workload
 // without bounds keeps no state; one that loses them keeps it for an hour, since who tells them may
-// be restarted.
+// be restarted. What has no replicas to be set (model/replicated.h) is not decided on, whatever
+// rules say.
 //
 // Lives on the shard's thread; not thread-safe. About 600 bytes a workload with bounds and what its
 // policy keeps (Scaler::MemoryBytes); nothing for others, but for those that a rule names.

@@ -64,6 +64,8 @@ class Sentence {
             scaling_.demand ? AmountText(resource_, *scaling_.demand) : std::string("usage"),
             AtMaximum() ? ", but that is the maximum" : "");
       case DecisionReason::kMissingPods:
+        if (scaling_.missing_pods == 0)
+          return "the minute cannot be decided on, so nothing changes";
         return fmt::format("usage of {} is not known, and without it no step is sure to be right",
                            Counted(scaling_.missing_pods, "pod"));
       case DecisionReason::kStabilized:
@@ -164,8 +166,8 @@ std::string WithoutTarget(const WorkloadScaling& scaling) {
       {"no_request",
        "what one of its pods requests is not known; set a request, or base in scaling.workloads"},
       {"no_demand",
-       "what its pods use together is not known for any whole minute yet; a few minutes after a "
-       "start that is as it should be"},
+       "what its pods use together is not known for any whole minute; a few minutes after a start "
+       "that is as it should be"},
   }};
   for (const auto& [why, text] : kReasons) {
     if (why == scaling.why) return fmt::format("No target: {}.", text);

@@ -161,7 +161,9 @@ const WorkloadAdvice* FindAdvice(const Snapshot& snapshot, const WorkloadId& id)
 void WriteWorkload(const WorkloadExplanation& workload, const Snapshot& snapshot,
                    ForecastParts parts, JsonWriter& json) {
   const WorkloadAdvice* const advice = FindAdvice(snapshot, workload.id);
-  const WorkloadScaling* const scaling = advice == nullptr ? nullptr : advice->scaling.get();
+  // The same answer as everywhere; of a workload that came after the last tick what its shard says.
+  const WorkloadScaling* scaling = workload.scaling ? &*workload.scaling : nullptr;
+  if (advice != nullptr) scaling = advice->scaling.get();
   json.BeginObject();
   WriteUnlessEmpty("cluster", workload.id.cluster, json);
   json.Member("namespace", workload.id.name_space);

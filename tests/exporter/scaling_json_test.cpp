@@ -224,7 +224,10 @@ TEST_CASE("a workload shows how many replicas it should have, in the unit of its
   CHECK(shown().at("forecast").at("load_ratio") == 0.4);
   CHECK(shown().at("forecast").at("high_water").at("load_ratio") == 0.8);
 
-  web.id.workload = "other";
+  web.id.workload = "other";  // came after the last tick
+  web.scaling = WithoutDecision("no_demand");
+  CHECK(shown().at("scaling").at("why") == "no_demand");
+  web.scaling.reset();
   CHECK_FALSE(shown().as_object().contains("scaling"));
   CHECK(shown().at("forecast").at("load_ratio") == 2);
 }

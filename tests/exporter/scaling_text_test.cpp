@@ -115,6 +115,13 @@ TEST_CASE("demand that is cut off is doubled no more at the maximum", "[exporter
             .ends_with("until it is known, but that is the maximum."));
 }
 
+TEST_CASE("a minute that is none changes nothing", "[exporter][scaling]") {
+  WorkloadScaling scaling = Because(DecisionReason::kMissingPods, 10);
+  scaling.missing_pods = 0;
+  CHECK(Text(scaling) ==
+        "10 replicas, as now: the minute cannot be decided on, so nothing changes.");
+}
+
 TEST_CASE("what is not known is not spoken of", "[exporter][scaling]") {
   for (size_t i = 0; i < 12; ++i) {
     WorkloadScaling scaling;
@@ -149,8 +156,8 @@ TEST_CASE("without a decision it is said what is missing", "[exporter][scaling]"
         "No target: what one of its pods requests is not known; set a request, or base in "
         "scaling.workloads.");
   CHECK(Text(WithoutDecision("no_demand")) ==
-        "No target: what its pods use together is not known for any whole minute yet; a few "
-        "minutes after a start that is as it should be.");
+        "No target: what its pods use together is not known for any whole minute; a few minutes "
+        "after a start that is as it should be.");
   CHECK(Text(WithoutDecision("stale")) ==
         "No target: the last known minute of its demand is too old to decide by; usage or replicas "
         "come in no more.");
