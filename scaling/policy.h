@@ -23,7 +23,7 @@ struct PolicyInput {
   double demand = 0;     ///< of all pods, finite, 0 or more
   double base = 1;       ///< what one pod counts for, in the demand's unit; above 0
   int32_t replicas = 0;  ///< N_now, of the spec; 1 or more
-  ReplicaBounds bounds;
+  ReplicaBounds bounds{};
   int32_t lead_minutes = 3;  ///< until a pod asked for now has served a whole minute; at least 1
 
   /// W1.

@@ -162,6 +162,7 @@ void Scaler::Adapt(const PolicySettings& settings) {
 
 ReplicaDecision Scaler::Decide(const ScalingMinute& minute, const DemandForecast& forecast) {
   if (last_ && minute.minute <= last_minute_) return *last_;
+  if (!CheckMinute(minute)) return Held(minute);
   last_minute_ = minute.minute;
   ReplicaDecision& decision = last_.emplace();
   if (minute.replicas == 0) {
@@ -197,6 +198,14 @@ ReplicaDecision Scaler::Decide(const ScalingMinute& minute, const DemandForecast
   decision.target_utilization_ratio = answer.target_utilization_ratio;
   policy_->Decided(input, minute.ready_pods);
   return decision;
+}
+
+ReplicaDecision Scaler::Held(const ScalingMinute& minute) const {
+  if (last_) return *last_;
+  ReplicaDecision held;
+  held.target = held.recommended = std::clamp(minute.replicas, 0, kMaxReplicas);
+  held.reason = DecisionReason::kMissingPods;
+  return held;
 }
 
 size_t Scaler::MemoryBytes() const {

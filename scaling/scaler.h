@@ -35,7 +35,7 @@ struct ScalingMinute {
   int32_t ready_pods = 0;     ///< that serve; `replicas` where that is not told
   uint32_t missing_pods = 0;  ///< that live and whose usage is not known
   bool is_censored = false;   ///< pods sit at their limit
-  ReplicaBounds bounds;
+  ReplicaBounds bounds{};
   int32_t lead_minutes = 3;
 };
 
@@ -64,7 +64,9 @@ class Scaler {
   const PolicySettings& settings() const { return settings_; }
 
   /// Minutes rise; one that is not later than the newest gives the decision of the newest again.
-  /// `minute` passes CheckMinute: what does not is never decided on, the caller has left it out.
+  /// What does not pass CheckMinute is not decided on and moves nothing: the newest decision again,
+  /// before the first the present replicas (reason missing_pods). A caller that serves decisions
+  /// looks first.
   ReplicaDecision Decide(const ScalingMinute& minute, const DemandForecast& forecast);
   /// The newest decision; nothing before the first.
   const std::optional<ReplicaDecision>& last() const { return last_; }
@@ -77,6 +79,8 @@ class Scaler {
                                 bool seeds_window = false);
 
  private:
+  ReplicaDecision Held(const ScalingMinute& minute) const;
+
   PolicySettings settings_;
   bool seeds_window_;
   std::unique_ptr<ReplicaPolicy> policy_;
