@@ -292,10 +292,15 @@ Result<void> ReadSeed(const GivenFlags& flags, uint64_t& seed) {
                                        std::numeric_limits<uint64_t>::max()));
 }
 
+/// Also of what is not there yet.
+fs::path WholePath(const std::string& file, std::error_code& wrong) {
+  return fs::weakly_canonical(fs::absolute(file, wrong), wrong);
+}
+
 /// Whether `file` lies within `folder`, or is it.
 bool IsWithin(const std::string& file, const std::string& folder) {
   std::error_code wrong;
-  const fs::path inner = fs::weakly_canonical(fs::absolute(file, wrong), wrong);
+  const fs::path inner = WholePath(file, wrong);
   if (wrong) return false;
   const fs::path outer = fs::canonical(folder, wrong);
   if (wrong) return false;
@@ -334,8 +339,7 @@ Result<void> ReadOutput(const GivenFlags& flags, ReplayPoliciesOrder& order) {
   }
   std::error_code wrong;
   if (!order.minutes_file.empty() && !order.output_file.empty() &&
-      fs::weakly_canonical(order.minutes_file, wrong) ==
-          fs::weakly_canonical(order.output_file, wrong)) {
+      WholePath(order.minutes_file, wrong) == WholePath(order.output_file, wrong)) {
     return WrongFlag("minutes", "it is the same file as --output.file, allowed: another");
   }
   return {};
