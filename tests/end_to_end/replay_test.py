@@ -358,6 +358,22 @@ class Reference(unittest.TestCase):
                 self.assertEqual(row["class"], one["cls"])
             self.assertEqual(compared, 14 * 4)
 
+    def test_class_means_with_the_cheap_models(self):
+        text = replay(f"--traces={TRACES}", "--policy=debi,tidemark", "--output=csv")
+        means = {(row["class"], row["policy"]): row for row in csv.DictReader(text.splitlines()) if row["trace"] == "*"}
+        # Minutes short of HPA at 50 %, and what is left of its cost with a perfect forecast.
+        for kind, minutes, cost in (("periodic", 1.42, 0.597), ("smooth", 6.69, 0.590), ("fluctuating", 32.97, 0.643)):
+            with self.subTest(kind=kind):
+                baseline, perfect = means[kind, "hpa@50"], means[kind, "perfect forecast at 90 %"]
+                self.assertAlmostEqual(float(baseline["minutes_over_100_per_day"]), minutes, delta=0.005)
+                self.assertAlmostEqual(float(perfect["cost_ratio"]), cost, delta=0.0005)
+                self.assertEqual(float(perfect["minutes_over_100_per_day"]), 0)
+                for policy in ("debi", "tidemark"):
+                    row = means[kind, policy]
+                    self.assertLess(float(row["cost_ratio"]), 1)
+                    self.assertGreater(float(row["equal_minutes_cost_ratio"]), cost)
+                    self.assertLessEqual(float(row["equal_minutes_over_100_per_day"]), minutes + 0.005)
+
 
 @unittest.skipUnless(LONG and (TRACES / "manifest.csv").exists(), "skipped: TIDEMARK_LONG is not 1, or no traces")
 class Networks(unittest.TestCase):
