@@ -221,12 +221,15 @@ class Story(unittest.TestCase):
 
         def two_ticks_on():
             now, items = self.recommended(LEAKING)
-            known = now >= generation + 2 or items["memory"].get("kills")
-            # While a scrape has failed nobody tells them.
-            return items["memory"] if known and {"current_request", "current_limit"} <= items["memory"].keys() else None
+            return items["memory"] if now >= generation + 2 or items["memory"].get("kills") else None
+
+        def told():
+            item = self.recommended(LEAKING)[1]["memory"]
+            return item if {"current_request", "current_limit"} <= item.keys() else None
 
         item = wait_for("two ticks", two_ticks_on)
         self.assertEqual(item.get("kills"), 1, item)
+        item = wait_for("its request and limit", told)  # which nobody tells while a scrape has failed
         self.assertIn("killed for memory once", item["reason"])
         # It was killed at its limit, which is twice what it requests.
         limit = item["current_limit"]
