@@ -25,7 +25,7 @@ FIELDS = ["trace", "preset", "resource", "slack", "breach_ratio", "breach_depth"
 
 
 def tidetool(*arguments):
-    return subprocess.run([TIDETOOL, "replay", *arguments], capture_output=True, text=True, timeout=120)
+    return subprocess.run([TIDETOOL, "replay", *arguments], capture_output=True, text=True, timeout=240)
 
 
 def replay(*arguments):
