@@ -118,20 +118,26 @@ struct DemandMinute {
   double demand = 0;     ///< in the resource's unit
   uint32_t pods = 0;     ///< that are in it
   uint32_t missing = 0;  ///< that live and are not: nothing is known of what they used
-  /// Pods sit at their limit, or are throttled in a quarter of their periods: more is wanted than
-  /// is used.
+  /// Of the ready pods that are no longer young and whose limit is known, at least half sit at it,
+  /// or are throttled in a quarter of their periods: more is wanted than is used.
   bool is_censored = false;
 };
 
-/// What is told of a workload at the end of a minute of demand; absent: nobody says.
+/// What is told of a workload at the end of a minute of demand; absent: nobody says. As far as it
+/// was told when the minute was closed: of a number that has changed since, the later one.
 struct DemandFacts {
   std::optional<double> replicas = std::nullopt;  ///< of the spec
-  std::optional<double> request = std::nullopt;   ///< of one pod, of the demand's resource
-  /// Of the HorizontalPodAutoscaler that scales it.
+  /// Of the demand's resource by its newest pod that has one, above 0: the sum of its containers,
+  /// of which those without a request ask for nothing. A pod known for less than a minute, of which
+  /// not all may have been told, counts where there is no other.
+  std::optional<double> request = std::nullopt;
+  /// Of the HorizontalPodAutoscaler that scales it: the first by name that has a maximum. As told,
+  /// at least 0. A minimum is absent too while its autoscaler has none; both are as long as not all
+  /// may have been told (a minute).
   std::optional<double> min_replicas = std::nullopt;
   std::optional<double> max_replicas = std::nullopt;
   std::optional<uint32_t> ready_pods = std::nullopt;
-  /// From the start of a pod until it is ready, as seen of its latest pods.
+  /// From the start of a pod until it is ready, as seen of its latest pods (StartupTimes::Usual).
   std::optional<int64_t> startup_ms = std::nullopt;
 };
 

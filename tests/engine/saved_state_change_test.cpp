@@ -261,6 +261,38 @@ TEST_CASE("a namespace of version 3 restores, and its demand begins then", "[eng
   CHECK(a.Saved() == b.Saved());
 }
 
+TEST_CASE("a namespace of version 4 restores, and what it did not know is bound when it is told",
+          "[engine][state]") {
+  std::ifstream file(TIDEMARK_TEST_DATA "/../engine/state_corpus/version_4_an_hour",
+                     std::ios::binary);
+  const std::string saved(std::istreambuf_iterator<char>(file), {});
+  REQUIRE(saved.front() == 4);
+  NamespaceWorld a;
+  const auto restored = a.Restore(saved, a.OwnMapping());
+  INFO((restored ? "" : restored.error().message));
+  REQUIRE(restored);
+  CHECK(a.Saved().front() == 5);
+  NamespaceWorld b;
+  REQUIRE(b.Restore(a.Saved(), b.OwnMapping()));
+  RandomTraffic traffic(
+      3, {.deployments = 2, .pods = 1, .silences = false, .begin_ms = a.state->event_time_ms()});
+  for (int i = 0; i < 60; ++i) {
+    const TrafficBatch batch = traffic.Next();
+    a.Put(batch);
+    b.Put(batch);
+  }
+  CHECK(a.Saved() == b.Saved());
+  size_t bounds = 0;
+  size_t ready = 0;
+  for (const auto& view : a.state->View(a.state->event_time_ms())) {
+    bounds += view.max_replicas ? 1 : 0;
+    ready += view.ready_pods ? 1 : 0;
+  }
+  CHECK(bounds > 0);
+  CHECK(ready > 0);
+  CHECK(a.Saved() == b.Saved());
+}
+
 TEST_CASE("cluster and name of a saved namespace can be read alone", "[engine][state]") {
   NamespaceWorld a;
   a.Begin();
