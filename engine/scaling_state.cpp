@@ -220,10 +220,13 @@ void ScalingState::Remove(uint32_t container) {
   if (container < entries_.size()) entries_[container].reset();
 }
 
-WorkloadScaling ScalingState::Undecided(const Terms& terms) {
+WorkloadScaling ScalingState::Undecided(const Terms& terms, const ToldOfScaling& told) {
   WorkloadScaling now;
   now.policy = terms.policy;
-  now.bounds = BoundsOf(terms, {});
+  DemandFacts facts;
+  facts.min_replicas = told.min_replicas;
+  facts.max_replicas = told.max_replicas;
+  now.bounds = BoundsOf(terms, facts);
   now.request = terms.base;
   if (terms.startup_ms) now.startup_ms = *terms.startup_ms;
   now.lead_minutes = scaling::LeadMinutes(now.startup_ms);
@@ -235,13 +238,17 @@ WorkloadScaling ScalingState::Undecided(const Terms& terms) {
   return now;
 }
 
-std::optional<WorkloadScaling> ScalingState::Now(uint32_t container, int64_t as_of_ms) const {
+std::optional<WorkloadScaling> ScalingState::Now(uint32_t container, int64_t as_of_ms,
+                                                 const ToldOfScaling& told) const {
   const Entry* const entry = Find(container);
-  if (entry == nullptr) return std::nullopt;
-  if (!entry->kept) return Undecided(entry->terms);
+  if (entry == nullptr) {
+    if (!told.is_autoscaled) return std::nullopt;
+    return Undecided(usual_, told);
+  }
+  if (!entry->kept) return Undecided(entry->terms, told);
   const int64_t age = as_of_ms / kMinuteMs - entry->kept->newest.minute_ms / kMinuteMs;
   if (age > ForecastTrack::kHeldMinutes) {
-    WorkloadScaling now = Undecided(entry->terms);
+    WorkloadScaling now = Undecided(entry->terms, told);
     now.minute_ms = entry->kept->newest.minute_ms;
     now.why = kStale;
     return now;
@@ -251,11 +258,13 @@ std::optional<WorkloadScaling> ScalingState::Now(uint32_t container, int64_t as_
   return now;
 }
 
-std::optional<WorkloadScaling> ScalingState::WithoutDemand(const WorkloadId& workload) const {
-  if (settings_->rules.empty() || !HasReplicas(workload.workload_type)) return std::nullopt;
+std::optional<WorkloadScaling> ScalingState::WithoutDemand(const WorkloadId& workload,
+                                                           const ToldOfScaling& told) const {
+  if (settings_->rules.empty() && !told.is_autoscaled) return std::nullopt;
+  if (!HasReplicas(workload.workload_type)) return std::nullopt;
   const Terms terms = TermsFor(workload);
-  if (!terms.is_named) return std::nullopt;
-  return Undecided(terms);
+  if (!terms.is_named && !told.is_autoscaled) return std::nullopt;
+  return Undecided(terms, told);
 }
 
 bool ScalingState::TakeChanged(uint32_t container) {

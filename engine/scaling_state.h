@@ -31,6 +31,13 @@
 
 namespace tidemark::engine {
 
+/// What is told of who scales a workload, at the time of a look.
+struct ToldOfScaling {
+  bool is_autoscaled = false;                         ///< by a HorizontalPodAutoscaler
+  std::optional<double> min_replicas = std::nullopt;  ///< of it
+  std::optional<double> max_replicas = std::nullopt;
+};
+
 /// What one workload keeps over a restart.
 struct KeptScaling {
   Resource resource = Resource::kCpu;  ///< of its demand
@@ -62,10 +69,12 @@ class ScalingState {
 
   /// What is to be shown as of this time; absent: neither an autoscaler nor a rule says anything of
   /// its replicas. A decision stands for five minutes after the newest minute of demand, as
-  /// forecasts do, and is then withdrawn.
-  std::optional<WorkloadScaling> Now(uint32_t container, int64_t as_of_ms) const;
+  /// forecasts do, and is then withdrawn. `told`: what is said of it now, for while no minute is.
+  std::optional<WorkloadScaling> Now(uint32_t container, int64_t as_of_ms,
+                                     const ToldOfScaling& told = {}) const;
   /// The same of a workload whose demand is not kept.
-  std::optional<WorkloadScaling> WithoutDemand(const WorkloadId& workload) const;
+  std::optional<WorkloadScaling> WithoutDemand(const WorkloadId& workload,
+                                               const ToldOfScaling& told = {}) const;
   /// Whether what Now says, its age aside, has changed since the last call.
   bool TakeChanged(uint32_t container);
   /// Of the newest minute, decided or not; null without any.
@@ -109,7 +118,7 @@ class ScalingState {
   static WorkloadScaling Facts(const Terms& terms, const workloads::DemandMinute& minute,
                                const workloads::DemandFacts& facts);
   static void Decide(Entry& entry, const forecast::ForecastTrack* track);
-  static WorkloadScaling Undecided(const Terms& terms);
+  static WorkloadScaling Undecided(const Terms& terms, const ToldOfScaling& told);
 
   ScalingSettingsPtr settings_;
   Terms usual_;

@@ -56,6 +56,7 @@ struct WorkloadView {
   std::optional<int64_t> startup_ms;
   /// Of the newest pod, for selectors (ProfileSubject::pod_labels).
   std::string_view pod_labels;
+  bool is_autoscaled = false;  ///< by a HorizontalPodAutoscaler, whether bounds are told or not
 };
 
 class NamespaceState {

@@ -140,6 +140,8 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
     view.min_replicas = bounds->min;
     view.max_replicas = bounds->max;
   }
+  view.is_autoscaled =
+      !autoscalers_.FirstOf(workload.id.workload_type, workload.id.workload, as_of_ms).empty();
   if (pods != nullptr) {
     view.containers_in_pod = LiveContainers(*pods->pods.front(), as_of_ms);
   }

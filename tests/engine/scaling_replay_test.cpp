@@ -130,9 +130,10 @@ void FitWhatIsDue(engine::RequestHistory& history, uint32_t container, int64_t m
   }
 }
 
-/// A Deployment of that name in one namespace, whose usage stands in one pod.
+/// A Deployment of that name in one namespace; all of its usage stands in its first pod, the others
+/// are there to be ready or not.
 void PutMinute(std::vector<FeedSeries>& request, const std::string& name, int64_t at, double spent,
-               int32_t replicas) {
+               int32_t replicas, int32_t ready) {
   const std::string pod = name + "-5c9-a";
   const auto put = [&](LabelMap labels, double value) {
     request.push_back({std::move(labels), {{at, value}}});
@@ -149,6 +150,14 @@ void PutMinute(std::vector<FeedSeries>& request, const std::string& name, int64_
   put(Named("kube_horizontalpodautoscaler_info", target), 1);
   put(Named("kube_horizontalpodautoscaler_spec_min_replicas", hpa), kBounds.min);
   put(Named("kube_horizontalpodautoscaler_spec_max_replicas", hpa), kBounds.max);
+  for (int32_t i = 0; i < kBounds.max; ++i) {
+    const std::string each = i == 0 ? pod : name + "-5c9-" + std::to_string(i);
+    const bool is_new = at == kFirst * kMinute;
+    if (is_new && i > 0) put(PodOwner(each, "ReplicaSet", name + "-5c9"), 1);
+    put(Named("kube_pod_status_ready",
+              {{"namespace", "shop"}, {"pod", each}, {"condition", "true"}}),
+        i < ready ? 1 : 0);
+  }
 }
 
 }  // namespace
@@ -218,7 +227,7 @@ TEST_CASE("An engine that is sent the series decides as the replay does", "[scal
     for (const scaling::ReplayedPolicy& policy : replayed) {
       PutMinute(request, std::string(ToString(policy.settings.policy)),
                 (kFirst + static_cast<int64_t>(i)) * kMinute, spent,
-                policy.outcome.minutes_kept[at].replicas);
+                policy.outcome.minutes_kept[at].replicas, policy.outcome.minutes_kept[at].ready);
     }
     bench.Put(request);
     if (i == 0) continue;
@@ -230,6 +239,7 @@ TEST_CASE("An engine that is sent the series decides as the replay does", "[scal
         INFO(advice.scaling->why);
         REQUIRE(advice.scaling->minute_ms == (kFirst + static_cast<int64_t>(at)) * kMinute);
         REQUIRE(advice.scaling->demand == demand.values[at]);
+        REQUIRE(advice.scaling->ready_pods == replayed[p].outcome.minutes_kept[at].ready);
         CheckSame(replayed[p], at, advice.scaling->decision, seen[p]);
         ++found;
       }

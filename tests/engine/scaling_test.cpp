@@ -635,7 +635,16 @@ TEST_CASE("Where no demand is summed, that is why", "[scaling][engine]") {
   const auto shown = ScalingOf(bench.engine);
   REQUIRE(shown);
   CHECK(shown->why == "no_demand");
+  CHECK(shown->bounds == ReplicaBounds{.min = 2, .max = 6});  // the autoscaler's and the rule's
   CHECK(ScalingOf(bench.engine) == shown);
+  // Nor where only an autoscaler speaks of it; where nobody does, nothing is said.
+  bench.engine.SetScaling(Rules({}));
+  CHECK(ScalingOf(bench.engine)->why == "no_demand");
+  CHECK(ScalingOf(bench.engine)->bounds == ReplicaBounds{.min = 2, .max = 20});
+  Autoscaled api("api");
+  api.has_autoscaler = false;
+  api.Go(bench.engine, bench.clock, 12);
+  CHECK(ScalingOf(bench.engine, "api") == nullptr);
 }
 
 TEST_CASE("A target is withdrawn when nothing comes any more", "[scaling][engine]") {
