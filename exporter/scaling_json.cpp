@@ -7,6 +7,7 @@
 
 #include "exporter/answer_json.h"
 #include "exporter/api.h"
+#include "exporter/find_advice.h"
 #include "exporter/recommendation_query.h"
 #include "exporter/scaling_text.h"
 
@@ -68,10 +69,6 @@ void WriteDecision(const ReplicaDecision& decision, JsonWriter& json) {
   json.EndObject();
 }
 
-Resource ResourceOf(const WorkloadAdvice& workload) {
-  return workload.forecast ? workload.forecast->resource : Resource::kCpu;
-}
-
 void WriteItem(const WorkloadAdvice& workload, JsonWriter& json) {
   const WorkloadScaling& scaling = *workload.scaling;
   json.BeginObject();
@@ -96,7 +93,7 @@ void WriteItem(const WorkloadAdvice& workload, JsonWriter& json) {
     WriteUnlessEmpty("why", scaling.why, json);
   }
   if (scaling.minute_ms != 0) WriteTime("minute", scaling.minute_ms, json);
-  json.Member("sentence", ScalingText(scaling, ResourceOf(workload)));
+  json.Member("sentence", ScalingText(scaling, DemandResourceOf(workload)));
   json.EndObject();
 }
 

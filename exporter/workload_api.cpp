@@ -8,6 +8,7 @@
 #include "exporter/advice_json.h"
 #include "exporter/answer_json.h"
 #include "exporter/api.h"
+#include "exporter/find_advice.h"
 #include "exporter/forecast_json.h"
 #include "exporter/json_writer.h"
 #include "exporter/near_miss.h"
@@ -146,16 +147,6 @@ void WriteProfile(const ContainerExplanation& container, JsonWriter& json) {
   }
   json.EndArray();
   json.EndObject();
-}
-
-/// What the Snapshot has: the same answer everywhere.
-const WorkloadAdvice* FindAdvice(const Snapshot& snapshot, const WorkloadId& id) {
-  for (const auto& block : snapshot.blocks) {
-    if (block->cluster != id.cluster || block->name_space != id.name_space) continue;
-    const auto found = std::ranges::find(block->workloads, id, &WorkloadAdvice::id);
-    if (found != block->workloads.end()) return &*found;
-  }
-  return nullptr;
 }
 
 void WriteWorkload(const WorkloadExplanation& workload, const Snapshot& snapshot,

@@ -2,10 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 #include "forecast/track_state.h"
 
 namespace tidemark::forecast {
+namespace {
+
+/// The quantile `p` of all minutes that are known, linear between order statistics; absent without
+/// any.
+std::optional<double> MinutesQuantile(const DemandHistory& history, double p) {
+  std::vector<float> values;
+  if (history.IsEmpty()) return std::nullopt;
+  values.reserve(static_cast<size_t>(history.Span()));
+  for (const float value : history.Series().values) {
+    if (!std::isnan(value)) values.push_back(value);
+  }
+  if (values.empty()) return std::nullopt;
+  const double place = p * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<size_t>(place);
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>(below);
+  std::nth_element(values.begin(), at, values.end());
+  const double low{*at};
+  if (at + 1 == values.end()) return low;
+  const double high{*std::min_element(at + 1, values.end())};
+  return low + (place - static_cast<double>(below)) * (high - low);
+}
+
+}  // namespace
 
 struct ForecastTrack::State::Between {
   const Lane* lower = nullptr;  ///< null: now
@@ -95,6 +120,13 @@ bool ForecastTrack::State::Quantiles(int64_t now_minute, int32_t minutes, std::s
 }
 
 std::optional<double> ForecastTrack::State::HighWater(double risk) const {
+  // The marks keep the highest minutes alone. A risk for which those do not reach needs no tail,
+  // but all minutes: at 0.1 the mark is the quantile 0.9, not the lowest that was kept.
+  const auto& tail = high_water_.tail();
+  if (tail && tail->observations > 0 && risk >= tail->ExcessRatio() &&
+      !high_water_.window().Empirical(risk)) {
+    return MinutesQuantile(history_, 1 - risk);
+  }
   const auto level = high_water_.LevelOf(risk, nullptr, {});
   return level ? std::optional(level->value) : std::nullopt;
 }

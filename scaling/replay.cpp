@@ -183,7 +183,8 @@ Result<std::vector<ReplayedPolicy>> Replay(const ReplayDemand& demand,
     const bool is_known = !std::isnan(value);
     const bool is_decided = is_known && IsDecidedOn(at, options);
     const DemandForecast* const forecast = is_known ? &forecasts.At(minute, value) : nullptr;
-    for (Policy& policy : all) {
+    for (size_t i = 0; i < all.size(); ++i) {
+      Policy& policy = all[i];
       Run& run = policy.run;
       std::optional<ReplicaDecision> decision;
       if (is_decided) {
@@ -197,7 +198,7 @@ Result<std::vector<ReplayedPolicy>> Replay(const ReplayDemand& demand,
                                         *forecast);
       }
       if (is_known) run.Measure(at, value);
-      run.Keep(minute, value, decision);
+      if (i < options.keep_policies) run.Keep(minute, value, decision);
       run.Next(decision ? decision->target : run.replicas());
     }
   }

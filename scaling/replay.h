@@ -12,6 +12,7 @@
 //
 // Pure functions: the same demand, forecasts and options give the same report.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -38,7 +39,9 @@ struct ReplayOptions {
   int32_t period_minutes = 1;      ///< of control; 1 to 60
   double base = 1;                 ///< what one pod counts for, in the demand's unit
   ReplicaBounds bounds{.min = 1, .max = 50};
-  bool keep_minutes = false;  ///< fills ReplayOutcome::minutes
+  bool keep_minutes = false;  ///< fills ReplayOutcome::minutes_kept
+  /// Of the first so many policies only: knobs are turned over hundreds of settings.
+  size_t keep_policies = SIZE_MAX;
 };
 
 /// One minute, for drawing and CSV.

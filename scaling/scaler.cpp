@@ -238,6 +238,8 @@ Result<Scaler> Scaler::Restore(ByteReader& in, const PolicySettings& settings, b
     scaler.last_minute_ = static_cast<int64_t>(minute);
     scaler.last_ = RestoreDecision(in);
   }
+  // Nothing is recommended without a decision.
+  if (scaler.window_.newest() > scaler.last_minute_) in.Fail();
   if (in.failed() || format != kFormat || policy >= kScalingPolicyCount) {
     return Fail(ErrorCode::kInvalidArgument, "scaling state: it is none, or is cut off");
   }

@@ -22,6 +22,8 @@ class StabilisationWindow {
   void SetMinutes(int32_t minutes) { minutes_ = minutes; }
   /// Whether nothing of before this minute counts at it any more.
   bool IsEmptyAt(int64_t minute) const;
+  /// The newest minute of it; -1 without any.
+  int64_t newest() const { return falling_.empty() ? -1 : falling_.back().minute; }
   size_t MemoryBytes() const;
 
   void Save(ByteWriter& out) const;

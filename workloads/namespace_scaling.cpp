@@ -16,8 +16,8 @@ namespace {
 constexpr double kAtLimitRatio = 0.95;
 /// A container that is throttled in more than this share of its CFS periods is held back.
 constexpr double kThrottledRatio = 0.25;
-/// Of a pod that is ready without ever having been seen unready: when this long after its start
-/// somebody had looked before, it would have been seen.
+/// A pod that is ready and was never seen unready has become so in sight only within this time of
+/// its start: had it taken longer, a scrape would have found it unready.
 constexpr int64_t kUnseenStartMs = kMinuteMs;
 /// What is told of one thing by several series has all come by then.
 constexpr int64_t kToldTogetherMs = kMinuteMs;

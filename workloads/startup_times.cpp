@@ -9,7 +9,7 @@ namespace tidemark::workloads {
 
 void StartupTimes::Add(int64_t start_ms, int64_t duration_ms) {
   const Start start{start_ms, std::clamp<int64_t>(duration_ms, 0, kMaxStartupMs)};
-  starts_.insert(std::ranges::upper_bound(starts_, start), start);
+  starts_.insert(std::upper_bound(starts_.begin(), starts_.end(), start), start);
   if (starts_.size() > kMostStarts) starts_.erase(starts_.begin());
 }
 
@@ -52,7 +52,7 @@ std::optional<StartupTimes> StartupTimes::Restore(ByteReader& in, int64_t base_m
     const uint64_t duration_ms = in.Varint();
     const Start start{start_ms, static_cast<int64_t>(duration_ms)};
     good = !in.failed() && duration_ms <= kMaxStartupMs &&
-           (times.starts_.empty() || times.starts_.back() <= start);
+           (times.starts_.empty() || !(start < times.starts_.back()));
     times.starts_.push_back(start);
   }
   const uint64_t heard = in.Varint();

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "model/byte_codec.h"
@@ -45,7 +46,11 @@ class StartupTimes {
   struct Start {
     int64_t start_ms = 0;
     int64_t duration_ms = 0;
-    friend auto operator<=>(const Start&, const Start&) = default;
+
+    friend bool operator==(const Start&, const Start&) = default;
+    friend bool operator<(const Start& a, const Start& b) {
+      return std::tie(a.start_ms, a.duration_ms) < std::tie(b.start_ms, b.duration_ms);
+    }
   };
 
   std::vector<Start> starts_;  // sorted; the latest of all that were told

@@ -82,7 +82,7 @@ class Daemon:
         with open(self.log_path, "w") as out:
             self.process = subprocess.Popen(arguments, stderr=out)
         self.port = int(wait_for("tidemark listens", lambda: re.search(
-            r"msg=listening address=127\.0\.0\.1:(\d+)", self.log()), 30).group(1))
+            r"msg=listening address=127\.0\.0\.1:(\d+)", self.log())).group(1))
 
     def __enter__(self):
         return self
@@ -90,7 +90,7 @@ class Daemon:
     def __exit__(self, *_):
         self.process.terminate()
         try:
-            self.process.wait(20)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -123,7 +123,7 @@ class Access(unittest.TestCase):
         return context
 
     def connect(self, daemon, client=None):
-        connection = http.client.HTTPSConnection("127.0.0.1", daemon.port, timeout=20, context=self.context(client))
+        connection = http.client.HTTPSConnection("127.0.0.1", daemon.port, timeout=60, context=self.context(client))
         self.addCleanup(connection.close)
         return connection
 
@@ -208,7 +208,7 @@ class Access(unittest.TestCase):
             self.assertEqual(self.ask(connection, "POST", "/api/v1/write", write, EMPTY_MESSAGE)[0], 401)
             replace(self.path / "tokens", "next\n")
             wait_for("the new token", lambda: self.ask(
-                self.connect(daemon), "POST", "/api/v1/write", write, EMPTY_MESSAGE)[0] == 204, 10)
+                self.connect(daemon), "POST", "/api/v1/write", write, EMPTY_MESSAGE)[0] == 204)
             self.assertNotIn(TOKEN, daemon.log())
 
     def test_prometheus_writes_with_a_client_certificate(self):
@@ -225,10 +225,11 @@ class Access(unittest.TestCase):
             self.prometheus(daemon, {"tls_config": {
                 "ca_file": self.authority.certificate, "cert_file": good[0], "key_file": good[1]}})
             wait_for("writes", lambda: self.written(daemon, {}, good) >= 3)
-            self.assertGreaterEqual(self.metric(daemon, "tidemark_http_tls_handshakes_failed_total", {}, good), 3)
+            wait_for("all three are counted", lambda: self.metric(
+                daemon, "tidemark_http_tls_handshakes_failed_total", {}, good) >= 3)
 
     def served(self, daemon):
-        with socket.create_connection(("127.0.0.1", daemon.port), 10) as plain:
+        with socket.create_connection(("127.0.0.1", daemon.port), 60) as plain:
             with self.context().wrap_socket(plain, server_hostname="127.0.0.1") as secure:
                 return secure.getpeercert()["subject"][0][0][1]
 
@@ -245,16 +246,16 @@ class Access(unittest.TestCase):
 
             # A broken one first: what was served is served.
             replace(self.path / "tls.crt", "broken")
-            wait_for("the failure in the metrics", lambda: self.metric(daemon, good, {}) == 0, 10)
+            wait_for("the failure in the metrics", lambda: self.metric(daemon, good, {}) == 0)
             self.assertEqual(self.served(daemon), "first")
-            self.assertIn("web configuration is not good", daemon.log())
+            wait_for("the log says so", lambda: "web configuration is not good" in daemon.log())
 
             self.serve(*self.authority.issue("second", "IP:127.0.0.1", days=9))
-            wait_for("the new certificate", lambda: self.served(daemon) == "second", 10)
+            wait_for("the new certificate", lambda: self.served(daemon) == "second")
             self.assertEqual(self.metric(daemon, good, {}), 1)
             self.assertAlmostEqual(self.metric(daemon, expiry, {}) - first_expiry, 7 * 86400, delta=3600)
             self.assertAlmostEqual(self.metric(
-                daemon, "tidemark_web_config_last_reload_success_timestamp_seconds", {}), time.time(), delta=30)
+                daemon, "tidemark_web_config_last_reload_success_timestamp_seconds", {}), time.time(), delta=120)
             self.assertEqual(self.ask(old)[0], 200)
             self.assertIs(old.sock, kept)
 
@@ -271,11 +272,11 @@ class Access(unittest.TestCase):
             del web["basic_auth_users"]
             replace(daemon.web_config, json.dumps(web))
             daemon.process.send_signal(signal.SIGHUP)
-            wait_for("the open door", lambda: self.ask(self.connect(daemon))[0] == 200, 10)
+            wait_for("the open door", lambda: self.ask(self.connect(daemon))[0] == 200)
             replace(daemon.web_config, "junk")
             daemon.process.send_signal(signal.SIGHUP)
             good = "tidemark_web_config_last_reload_successful"
-            wait_for("the failure in the metrics", lambda: self.metric(daemon, good, {}) == 0, 10)
+            wait_for("the failure in the metrics", lambda: self.metric(daemon, good, {}) == 0)
             self.assertIsNone(daemon.process.poll())
 
     def test_old_tls_slow_and_garbage_handshakes(self):
@@ -287,28 +288,29 @@ class Access(unittest.TestCase):
                 warnings.simplefilter("ignore", DeprecationWarning)  # that they are old is the point
                 old.minimum_version = ssl.TLSVersion.TLSv1
                 old.maximum_version = ssl.TLSVersion.TLSv1_1
-            with socket.create_connection(("127.0.0.1", daemon.port), 10) as plain:
+            with socket.create_connection(("127.0.0.1", daemon.port), 60) as plain:
                 with self.assertRaisesRegex(ssl.SSLError, "protocol version|PROTOCOL_VERSION"):
                     old.wrap_socket(plain)
-            slow = socket.create_connection(("127.0.0.1", daemon.port), 30)
+            slow = socket.create_connection(("127.0.0.1", daemon.port), 60)
             self.addCleanup(slow.close)
             slow.sendall(b"\x16\x03\x01\x02\x00\x01")
             for garbage in (b"\x16\x03\x01\xff\xff" + b"x" * 100, b"\0" * 1000, b"\x80\x2e\x01", os.urandom(5000)):
-                with socket.create_connection(("127.0.0.1", daemon.port), 10) as plain:
+                with socket.create_connection(("127.0.0.1", daemon.port), 60) as plain:
                     plain.sendall(b"\x16" + garbage)
-            plain = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=10)
+            plain = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=60)
             self.addCleanup(plain.close)
             status, _, text = self.ask(plain)
             self.assertEqual((status, text), (400, b"client sent an HTTP request to an HTTPS server\n"))
             self.assertEqual(self.ask(self.connect(daemon))[0], 200)
             started = time.monotonic()
-            slow.settimeout(30)
+            slow.settimeout(60)
             try:
                 slow.recv(1)
             except ConnectionError:
                 pass
-            self.assertLess(time.monotonic() - started, 20)
-            self.assertGreaterEqual(self.metric(daemon, "tidemark_http_tls_handshakes_failed_total", {}), 7)
+            # A handshake has ten seconds; the rest is for a busy machine.
+            self.assertLess(time.monotonic() - started, 40)
+            wait_for("all are counted", lambda: self.metric(daemon, "tidemark_http_tls_handshakes_failed_total", {}) >= 7)
             self.assertEqual(daemon.log().count("TLS handshake failed"), 1)
 
     def test_a_flood_of_wrong_passwords_does_not_hold_up_who_is_known(self):
@@ -344,7 +346,7 @@ class Access(unittest.TestCase):
             if web is not None:
                 path.write_text(web)
             done = subprocess.run([TIDEMARK, "--web.listen-address=127.0.0.1:0", f"--web.config.file={path}"],
-                                  capture_output=True, text=True, timeout=20)
+                                  capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(reason, done.stderr.splitlines()[-1])
 
@@ -355,9 +357,9 @@ class Access(unittest.TestCase):
             log = self.path / "plain.log"
             with open(log, "w") as out:
                 process = subprocess.Popen([TIDEMARK, f"--web.listen-address={address}", f"--web.config.file={path}"], stderr=out)
-            wait_for("tidemark listens", lambda: "msg=listening" in log.read_text(), 30)
+            wait_for("tidemark listens", lambda: "msg=listening" in log.read_text())
             process.terminate()
-            self.assertEqual(process.wait(20), 0)
+            self.assertEqual(process.wait(60), 0)
             self.assertEqual("passwords and tokens travel readable" in log.read_text(), warned)
 
 

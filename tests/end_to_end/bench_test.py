@@ -15,7 +15,7 @@ BIN_DIR = pathlib.Path(os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemar
 
 
 def bench(*arguments):
-    return subprocess.run([ROOT / "scripts/bench", *arguments], text=True, capture_output=True, timeout=100,
+    return subprocess.run([ROOT / "scripts/bench", *arguments], text=True, capture_output=True, timeout=300,
                           env=dict(os.environ, TIDEMARK_SKIP_BUILD="1", TIDEMARK_BIN_DIR=str(BIN_DIR)))
 
 

@@ -10,9 +10,10 @@ import socket
 import time
 import unittest
 
-from programs import WRITE_PATH, Daemon, pack, series, total, varint
+from programs import WRITE_PATH, Daemon, pack, series, total, varint, wait_for
 
-PROMPT_SECONDS = 5
+# What holds a request up here would hold it up for ever, or for the ten seconds after which a half-open connection ends.
+PROMPT_SECONDS = 8
 WRITE_HEAD = (f"POST {WRITE_PATH} HTTP/1.1\r\nHost: tidemark\r\nContent-Type: application/x-protobuf\r\n"
               "Content-Encoding: snappy\r\n").encode()
 BIG_LIMITS = "remote_write: {max_body_size: 64KB, max_unpacked_size: 256KB}\n"
@@ -29,10 +30,10 @@ def in_chunks(body, size, extension=b"", trailers=b""):
 
 
 class Client:
-    """One connection; every wait ends after ten seconds."""
+    """One connection; every wait ends after a minute."""
 
     def __init__(self, daemon):
-        self.socket = socket.create_connection(("127.0.0.1", daemon.port), timeout=10)
+        self.socket = socket.create_connection(("127.0.0.1", daemon.port), timeout=60)
         self.input = b""
 
     def __enter__(self):
@@ -118,10 +119,7 @@ class BrokenClients(unittest.TestCase):
         self.assertEqual(self.state()["samples_accepted_total"] - self.before["samples_accepted_total"], samples)
 
     def assertEventually(self, condition):
-        deadline = time.monotonic() + 10
-        while not condition():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.01)
+        wait_for("what was to come", condition)
 
     def test_row_02_an_empty_body_is_400(self):
         with Client(self.daemon) as client:
@@ -201,10 +199,11 @@ class BrokenClients(unittest.TestCase):
         self.assertNothingTakenIn()
 
     def test_row_48_a_slow_body_is_taken_in_while_others_are_served(self):
-        request = with_length(self.good_body(count=40))
+        head, end, body = with_length(self.good_body(count=40)).partition(b"\r\n\r\n")
         with Client(self.daemon) as slow:
-            for at in range(0, len(request), len(request) // 20 + 1):
-                slow.send(request[at : at + len(request) // 20 + 1])
+            slow.send(head + end)  # for which there are ten seconds
+            for at in range(0, len(body), len(body) // 20 + 1):
+                slow.send(body[at : at + len(body) // 20 + 1])
                 self.assertEqual(self.daemon.write(self.good_body("other"))[0], 204)
             self.assertEqual(slow.read()[0], 204)
 

@@ -9,7 +9,7 @@ import json
 import time
 import unittest
 
-from programs import Daemon, pack, series, wait_for
+from programs import Daemon, pack, series
 
 MINUTES = 180
 CORES = 0.4
@@ -50,8 +50,9 @@ class ExplainTest(unittest.TestCase):
                 status, _, text = cls.daemon.write(minute_of_web((start + passed) * 1000, passed))
                 if status not in (200, 204):
                     raise RuntimeError(f"write answered {status}: {text}")
-        enough = (MINUTES - 5) / (24 * 60)
-        wait_for("a recommendation", lambda: cls.recommendations().get("cpu", {}).get("confidence_days", 0) > enough)
+        cls.daemon.wait_for_tick()
+        if cls.recommendations()["cpu"]["confidence_days"] <= (MINUTES - 5) / (24 * 60):
+            raise RuntimeError(f"not all minutes are known: {cls.recommendations()}")
 
     @classmethod
     def recommendations(cls):
@@ -192,11 +193,12 @@ class RestartTest(unittest.TestCase):
                 status, _, text = daemon.get(WEB)
                 return json.loads(text)["data"]["workloads"][0]["containers"] if status == 200 else None
 
-            wait_for("an explanation", containers)
+            daemon.wait_for_tick()
             before = containers()
+            self.assertTrue(before)
             self.assertEqual(0, daemon.stop())
             daemon.start()
-            wait_for("an explanation after the restart", containers)
+            daemon.wait_for_tick()
             self.assertEqual(before, containers())
 
 

@@ -91,7 +91,7 @@ class Forecast(unittest.TestCase):
     def trained(self, daemon, at_least):
         def enough():
             return total(daemon.metrics(), "tidemark_forecast_training_activated_total") >= at_least
-        wait_for("models are trained", enough, 90)
+        wait_for("models are trained", enough, 240)
 
     def test_a_rhythm_is_learnt_and_survives_a_kill(self):
         stream = Stream()
@@ -100,10 +100,9 @@ class Forecast(unittest.TestCase):
             self.trained(daemon, 2)  # both ridges
             stream.send(daemon, START + 10 * HOUR + MINUTE, NOW)
             newest = NOW - MINUTE
-            def shown():
-                page = daemon.metrics()
-                return page if abs(total(page, "tidemark_demand", **WEB) - stream.demand[newest]) < 0.02 else None
-            metrics = wait_for("the newest minute", shown, 30)
+            daemon.wait_for_tick()
+            metrics = daemon.metrics()
+            self.assertAlmostEqual(total(metrics, "tidemark_demand", **WEB), stream.demand[newest], delta=0.02)
             self.assertAlmostEqual(total(metrics, "tidemark_load_ratio", **WEB),
                                    stream.demand[newest] / (len(PODS) * REQUEST), delta=0.01)
             for horizon in (60, 180, 600):
@@ -140,19 +139,29 @@ class Forecast(unittest.TestCase):
 
             names = ("tidemark_forecast_demand", "tidemark_forecast_demand_upper_bound", "tidemark_forecast_model_info",
                      "tidemark_forecast_error_ratio", "tidemark_forecast_coverage_ratio", "tidemark_high_water_demand")
-            # What was trained is in the journal: nothing has to be trained again, and nothing is.
+            # What was trained is in the journal: nothing has to be trained again, and nothing is. Nor is anything before the
+            # kill, once what was under way has come.
             pathlib.Path(daemon.config).write_text("forecast: {training_budget_ratio: 0}\n")
+            self.assertEqual(daemon.request("POST", "/-/reload")[0], 200)
+            wait_for("nothing is trained any more", lambda: self.has_settled(daemon))
+            explained = forecast_of(daemon)
             before = lines(daemon, *names)
             daemon.kill()
             daemon.start()
-            after = wait_for("the forecast is back", lambda: lines(daemon, *names), 30)
+            after = wait_for("the forecast is back", lambda: lines(daemon, *names))
             self.assertEqual(total(daemon.metrics(), "tidemark_forecast_training_activated_total"), 0)
             self.assertEqual(self.fits(forecast_of(daemon)), self.fits(explained))
             # Fits that were taken into use between the two looks may have changed a little.
             self.assertEqual(after.keys(), before.keys())
             self.assertEqual(daemon.stop(), 0)
             daemon.start()
-            self.assertEqual(wait_for("the forecast is back", lambda: lines(daemon, *names), 30), after)
+            self.assertEqual(wait_for("the forecast is back", lambda: lines(daemon, *names)), after)
+
+    @staticmethod
+    def has_settled(daemon):
+        seen = total(daemon.metrics(), "tidemark_forecast_training_activated_total")
+        daemon.wait_for_tick()
+        return total(daemon.metrics(), "tidemark_forecast_training_activated_total") == seen
 
     @staticmethod
     def fits(explained):
@@ -173,7 +182,7 @@ class Forecast(unittest.TestCase):
             with Daemon(config.replace('"url": ""', f'"url": "{prometheus.url}"')) as daemon:
                 found = wait_for("the past of demand", lambda: (
                     lambda explained: explained if explained and explained["history"]["values"] else None)(
-                        forecast_of(daemon)), 60)
+                        forecast_of(daemon)))
                 known = [value for value in found["history"]["values"] if value is not None]
                 self.assertAlmostEqual(len(known), 30 * 60, delta=30)
                 first = START_OF(found)

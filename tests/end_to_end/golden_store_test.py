@@ -134,7 +134,7 @@ class GoldenStores(unittest.TestCase):
         before = content(path)
         for command in ([TIDEMARK, "--web.listen-address=127.0.0.1:0", f"--storage.path={path}"],
                         [TIDETOOL, "storage", "inspect", str(path)]):
-            run = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            run = subprocess.run(command, capture_output=True, text=True, timeout=120)
             self.assertNotEqual(run.returncode, 0)
             self.assertIn("99", run.stderr)
             self.assertIn(str(path), run.stderr)

@@ -114,7 +114,7 @@ class HaPair(unittest.TestCase):
         cls.addClassCleanup(cls.stop_all)
         cls.cluster = f"127.0.0.1:{free_port()}"
         cls.start("cluster", [TIDETOOL, "demo-cluster", "--web.listen-address=" + cls.cluster, "--speed=1"])
-        wait_for("the simulated cluster", lambda: cls.answers("http://" + cls.cluster + "/"), 30)
+        wait_for("the simulated cluster", lambda: cls.answers("http://" + cls.cluster + "/"))
 
     @classmethod
     def path(cls, name):
@@ -142,7 +142,7 @@ class HaPair(unittest.TestCase):
         cls.start(name, [TIDEMARK, f"--config.file={config}", "--web.listen-address=127.0.0.1:0",
                          "--eval.interval=1s", f"--storage.path={cls.path(name)}"])
         found = wait_for(name + " listens", lambda: re.search(
-            r"msg=listening address=(\S+)", cls.path(name + ".log").read_text()), 30)
+            r"msg=listening address=(\S+)", cls.path(name + ".log").read_text()))
         return "http://" + found.group(1)
 
     @classmethod
@@ -173,7 +173,7 @@ class HaPair(unittest.TestCase):
                 child.terminate()
         for child in children:
             try:
-                child.wait(20)
+                child.wait(60)
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
@@ -186,12 +186,12 @@ class HaPair(unittest.TestCase):
         already = len(cls.children)
         cls.pair = cls.start_tidemark("pair")
         cls.alone = cls.start_tidemark("alone")
-        wait_for("the second half of a minute", lambda: BEGIN_SECOND <= time.time() % 60 <= LAST_BEGIN_SECOND, 90)
+        wait_for("the second half of a minute", lambda: BEGIN_SECOND <= time.time() % 60 <= LAST_BEGIN_SECOND)
         minute = time.time() // 60
         first = cls.start_prometheus("a", [cls.pair])
-        wait_for("a leads", lambda: Page(cls.pair).leader() == "a", 60)
+        wait_for("a leads", lambda: Page(cls.pair).leader() == "a")
         cls.start_prometheus("b", [cls.pair, cls.alone])
-        wait_for("b feeds the reference", lambda: Page(cls.alone).accepted() > 0, 60)
+        wait_for("b feeds the reference", lambda: Page(cls.alone).accepted() > 0)
         if time.time() // 60 == minute:
             return first
         cls.stop(cls.children[already:])
@@ -202,13 +202,13 @@ class HaPair(unittest.TestCase):
         wait_minutes = minutes
         for _ in range(5):
             end = (time.time() // 60 + wait_minutes) * 60
-            wait_for("the clock", lambda: time.time() >= end, 60 * wait_minutes + 30)
+            wait_for("the clock", lambda: time.time() >= end, 60 * wait_minutes + 60)
             for address in (self.pair, self.alone):
                 # The scrape that closes the minute of each container, of each of the two jobs.
-                wait_for("the end of the minute", lambda: Page(address).heard_until() >= end + 2 * SCRAPE_SECONDS, 60)
+                wait_for("the end of the minute", lambda: Page(address).heard_until() >= end + 2 * SCRAPE_SECONDS)
             ticks = [Page(address).ticks() for address in (self.pair, self.alone)]
             for address, seen in zip((self.pair, self.alone), ticks):
-                wait_for("two ticks", lambda: Page(address).ticks() > seen + 1, 30)
+                wait_for("two ticks", lambda: Page(address).ticks() > seen + 1)
             pages = Page(self.pair), Page(self.alone)
             if all(page.heard_until() < end + 60 for page in pages):
                 return pages
@@ -220,23 +220,23 @@ class HaPair(unittest.TestCase):
         while first is None:
             self.assertLess(self.beginnings, MOST_BEGINNINGS, "two servers cannot be started within half a minute")
             first = self.begin()
-        wait_for("b is heard of and shed", lambda: Page(self.pair).samples_of("b", "shed") > 0, 30)
+        wait_for("b is heard of and shed", lambda: Page(self.pair).samples_of("b", "shed") > 0)
         before = Page(self.pair), Page(self.alone)
         began = time.monotonic()
 
         # In the middle of a minute, so that one has samples of both.
-        wait_for("the middle of a minute", lambda: 25 <= time.time() % 60 <= 40, 70)
+        wait_for("the middle of a minute", lambda: 25 <= time.time() % 60 <= 40)
         self.assertEqual(Page(self.pair).leader(), "a")
         first.send_signal(signal.SIGKILL)
         first.wait()
         killed = time.monotonic()
-        wait_for("b takes over", lambda: Page(self.pair).leader() == "b", FAILOVER_SECONDS + 15)
+        wait_for("b takes over", lambda: Page(self.pair).leader() == "b", FAILOVER_SECONDS + 60)
         took_over = time.monotonic() - killed
         taken_of_first = Page(self.pair).samples_of("a", "taken")
 
         first = self.start_prometheus("a", [self.pair])
         shed_of_first = Page(self.pair).samples_of("a", "shed")
-        wait_for("a is back and shed", lambda: Page(self.pair).samples_of("a", "shed") > shed_of_first, 30)
+        wait_for("a is back and shed", lambda: Page(self.pair).samples_of("a", "shed") > shed_of_first)
         pair, alone = self.pages_of_the_same_minutes(2)
         seconds = time.monotonic() - began
 
@@ -246,7 +246,7 @@ class HaPair(unittest.TestCase):
         self.assertEqual(pair.samples_of("a", "taken"), taken_of_first)
         self.assertIn('msg="HA pair failed over"', self.path("pair.log").read_text())
         for labels, heard in pair.family("tidemark_remote_write_ha_last_received_timestamp_seconds"):
-            self.assertLess(time.time() - heard, 30, labels)
+            self.assertLess(time.time() - heard, 60, labels)
         self.assertEqual(pair.total("tidemark_remote_write_series_without_replica_label_total"), 0)
 
         # Nothing was refused, by either.

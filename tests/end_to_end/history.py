@@ -120,7 +120,7 @@ class History:
             ["prometheus", f"--config.file={self.config}", f"--storage.tsdb.path={self.folder}/tsdb",
              "--storage.tsdb.retention.time=400d", f"--web.listen-address=127.0.0.1:{self.port}",
              "--log.level=warn", *self.flags], stdout=self.log, stderr=self.log)
-        wait_for("Prometheus listens", self._listens, 30)
+        wait_for("Prometheus listens", self._listens)
 
     def _listens(self):
         if self.process.poll() is not None:
@@ -165,7 +165,7 @@ class Victoria:
             ["victoria-metrics", f"-storageDataPath={self.folder}/victoria", f"-httpListenAddr=127.0.0.1:{self.port}",
              "-retentionPeriod=2y", "-loggerLevel=ERROR", "-search.latencyOffset=0s"],
             stdout=self.log, stderr=self.log)
-        wait_for("VictoriaMetrics listens", self._listens, 30)
+        wait_for("VictoriaMetrics listens", self._listens)
         lines = []
         for one in self.series:
             times = range(one.first, one.last + 1, STEP)

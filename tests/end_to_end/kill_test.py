@@ -21,6 +21,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import urllib.parse
 
 import kept_state
 from arrival_order import ArrivalOrder, held_back
@@ -34,6 +35,7 @@ KILLS = int(os.environ.get("TIDEMARK_KILLS") or 12)
 # A fixed event time makes a seed a repeatable stream; the daemon's clock is set so that it ends now.
 START_MS = 1_790_000_040_000
 ROUNDS_PER_KILL = 180
+LAST_ROUNDS = 20
 # When a model has been trained depends on the machine; what is forecast without training does not.
 CONFIG = "storage: {checkpoint_interval: 1s}\nforecast: {training_budget_ratio: 0}\n"
 STREAM_SECONDS = 600
@@ -109,9 +111,14 @@ class KillTest(KnownStreamTest):
         done = 0
 
         def pace(number):
-            # The stream waits for its kills: the later in a part, the longer; a round is under way most of the time.
-            behind = number - (done + 1) * part
-            return 0.2 if behind > 0 else 0.02 if behind > -part // 2 else 0
+            # The stream waits for its kills: the later in a part, the longer; a round is under way most of the time. In the
+            # last rounds of a part together as long as a moment may be aimed at.
+            if part * (done + 1) - number <= LAST_ROUNDS:
+                end = time.monotonic() + (AIM_SECONDS + 30) / LAST_ROUNDS
+                while time.monotonic() < end and part * (done + 1) - number <= LAST_ROUNDS:
+                    time.sleep(0.05)
+                return 0
+            return 0.02 if number - (done + 1) * part > -part // 2 else 0
 
         with Daemon(CONFIG, flags=lambda: self.clock.flags() + list(flags)) as daemon:
             killer = Killer(daemon, draw)
@@ -148,11 +155,11 @@ class DiskTest(KnownStreamTest):
     def stays_refused(self, senders, daemon):
         """The disk is full: everything is refused, nothing else happens."""
         refused = senders.refused
-        wait_for("a refusal", lambda: senders.refused > refused + 3 * CONNECTIONS or senders.failure, 30)
+        wait_for("a refusal", lambda: senders.refused > refused + 3 * CONNECTIONS or senders.failure)
         senders.check()
         at = senders.round
         refused = senders.refused
-        wait_for("more refusals", lambda: senders.refused > refused + 20 * CONNECTIONS, 30)
+        wait_for("more refusals", lambda: senders.refused > refused + 20 * CONNECTIONS)
         self.assertEqual(senders.round, at, "acknowledged on a full disk")
         self.assertTrue(daemon.is_alive(), daemon.last_log())
         self.assertEqual(daemon.get("/-/healthy")[0], 200)
@@ -160,7 +167,7 @@ class DiskTest(KnownStreamTest):
 
     def goes_on(self, senders):
         at = senders.round
-        wait_for("progress after there was room again", lambda: senders.round > at + 10 or senders.failure, 60)
+        wait_for("progress after there was room again", lambda: senders.round > at + 10 or senders.failure)
         senders.check()
 
     def test_a_disk_that_fills_refuses_and_goes_on_when_there_is_room(self):
@@ -185,7 +192,7 @@ class DiskTest(KnownStreamTest):
                     self.stays_refused(senders, daemon)
                     log("started on a full disk")
                 except RuntimeError:
-                    self.assertNotEqual(daemon.process.wait(30), 0)
+                    self.assertNotEqual(daemon.process.wait(120), 0)
                     self.assertRegex(daemon.last_log(), "(?i)space|room|full")
                     log("did not start on a full disk: " + daemon.log[-1])
                 disk.make_room()
@@ -214,7 +221,7 @@ class PrometheusTest(unittest.TestCase):
         if child.poll() is None:
             child.terminate()
             try:
-                child.wait(20)
+                child.wait(60)
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
@@ -241,8 +248,12 @@ class PrometheusTest(unittest.TestCase):
         self.start("prometheus", [
             "prometheus", "--config.file=" + config, "--log.level=warn", "--web.listen-address=" + address,
             "--storage.tsdb.path=" + os.path.join(self.folder.name, "tsdb")])
-        wait_for("prometheus", lambda: self.answers(f"http://{address}/-/ready"), 60)
+        wait_for("prometheus", lambda: self.answers(f"http://{address}/-/ready"))
         return address
+
+    @staticmethod
+    def queries(address, expression):
+        return json.loads(get(f"http://{address}/api/v1/query?" + urllib.parse.urlencode({"query": expression})))["data"]["result"]
 
     @staticmethod
     def queue_metric(address, name):
@@ -256,7 +267,7 @@ class PrometheusTest(unittest.TestCase):
         cluster_address = f"127.0.0.1:{free_port()}"
         cluster = self.start("cluster", [TIDETOOL, "demo-cluster", "--web.listen-address=" + cluster_address,
                                          "--speed=10"])
-        wait_for("the simulated cluster", lambda: self.answers(f"http://{cluster_address}/"), 30)
+        wait_for("the simulated cluster", lambda: self.answers(f"http://{cluster_address}/"))
         # Prometheus cannot follow a receiver to another port.
         with Daemon(CONFIG, listen=free_port()) as killed, Daemon(CONFIG, listen=free_port()) as lives:
             prometheus = self.start_prometheus(cluster_address, {"killed": killed.port, "lives": lives.port})
@@ -269,16 +280,17 @@ class PrometheusTest(unittest.TestCase):
                 killer.strike(aim)
             time.sleep(max(0, end - time.monotonic()))
             self.end(cluster)
-            # Targets go down once; what was scraped before must arrive.
-            sent = None
+            # The target goes down once, which ends its series. That and what was scraped before must arrive: the log is read in
+            # order, so that all of it is in a queue when anything later was sent.
+            wait_for("the end of the cluster is noticed", lambda: self.queries(prometheus, 'up{job="cluster"} == 0'))
+            down = time.time()
 
             def drained():
-                nonlocal sent
-                before, sent = sent, self.queue_metric(prometheus, "samples_total")
+                newest = self.queue_metric(prometheus, "queue_highest_sent_timestamp_seconds")
                 pending = self.queue_metric(prometheus, "samples_pending")
-                return before == sent and set(pending.values()) == {0}
+                return min(newest.values()) > down + 1 and set(pending.values()) == {0}
 
-            wait_for("all is sent", drained, 60)
+            wait_for("all is sent", drained, 240)
             retried = self.queue_metric(prometheus, "samples_retried_total")
             for name in ("samples_failed_total", "samples_dropped_total"):
                 self.assertEqual(set(self.queue_metric(prometheus, name).values()), {0}, name)

@@ -28,18 +28,18 @@ class Load(unittest.TestCase):
         with open(log, "w") as out:
             daemon = subprocess.Popen([TIDEMARK, "--web.listen-address=127.0.0.1:0", "--eval.interval=200ms",
                                        f"--storage.path={folder.name}/data"], stderr=out)
-        self.addCleanup(daemon.wait, 20)
+        self.addCleanup(daemon.wait, 60)
         self.addCleanup(daemon.terminate)
         self.url = "http://" + wait_for("tidemark listens", lambda: re.search(
             r"msg=listening address=(\S+)", pathlib.Path(log).read_text())).group(1)
 
     def get(self, path):
-        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=60) as answer:
             return answer.read().decode()
 
     def load(self, *arguments, code=0):
         run = subprocess.run([TIDETOOL, "loadgen", f"--url={self.url}/api/v1/write", "--output=json", *arguments],
-                             text=True, capture_output=True, timeout=60)
+                             text=True, capture_output=True, timeout=200)
         self.assertEqual(run.returncode, code, run.stdout + run.stderr)
         return json.loads(run.stdout)
 

@@ -6,6 +6,7 @@ import http.client
 import os
 import pathlib
 import queue
+import random
 import re
 import shutil
 import socket
@@ -24,8 +25,12 @@ WRITE_HEADERS = (
     ("X-Prometheus-Remote-Write-Version", "0.1.0"),
     ("User-Agent", "end_to_end/1"),
 )
-START_SECONDS = 30
+# How long something is waited for that comes at once on an idle machine. A wait ends when it has come, so that patience costs
+# nothing: it is for two cores on which other tests and fuzzers run.
+PATIENCE_SECONDS = 120
+START_SECONDS = PATIENCE_SECONDS
 STOP_SECONDS = 60
+ANSWER_SECONDS = 60  # of one request
 
 
 class Daemon:
@@ -74,7 +79,8 @@ class Daemon:
         self._address = queue.Queue()
         self.process = subprocess.Popen(
             [BINARY, f"--web.listen-address=127.0.0.1:{self.listen}", "--eval.interval=1s",
-             *([f"--config.file={self.config}"] if self.config else []), f"--storage.path={self.storage}", *(self.flags() if callable(self.flags) else self.flags)],
+             *([f"--config.file={self.config}"] if self.config else []), f"--storage.path={self.storage}",
+             *(self.flags() if callable(self.flags) else self.flags)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
             preexec_fn=self._step_back)
         self._reader = threading.Thread(
@@ -133,7 +139,7 @@ class Daemon:
     def is_alive(self):
         return self.process.poll() is None
 
-    def request(self, method, path, headers=(), body=None, timeout=30):
+    def request(self, method, path, headers=(), body=None, timeout=ANSWER_SECONDS):
         """(status, headers, body) of one request on a connection of its own."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
@@ -143,7 +149,7 @@ class Daemon:
         finally:
             connection.close()
 
-    def get(self, path, timeout=30):
+    def get(self, path, timeout=ANSWER_SECONDS):
         return self.request("GET", path, self.headers, timeout=timeout)
 
     def write(self, body):
@@ -162,34 +168,58 @@ class Daemon:
                 values[(found.group(1), frozenset(labels))] = float(found.group(3))
         return values
 
+    def wait_for_tick(self):
+        """Until all is published that the daemon has taken in by now. A tick that is under way may have begun before: so
+        the one after it."""
+        def ticks():
+            return total(self.metrics(), "tidemark_engine_ticks_total")
+
+        seen = ticks()
+        wait_for("the next tick", lambda: ticks() > seen + 1)
+
     def memory(self, key="VmRSS"):
         """VmRSS or VmHWM (proc(5), status), in bytes."""
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(rf"^{key}:\s+(\d+) kB", status, re.MULTILINE).group(1)) * 1024
 
 
-def wait_for(what, condition, seconds=60):
-    """What `condition()` gives once that is true."""
+def wait_for(what, condition, seconds=PATIENCE_SECONDS):
+    """What `condition()` gives once that is true. `what` may be a function: it is asked what is missing when time is up."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError(f"{what}: not within {seconds} s")
+            raise AssertionError(f"{what() if callable(what) else what}: not within {seconds} s")
         time.sleep(0.1)
 
 
 def get(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=ANSWER_SECONDS) as answer:
         return answer.read().decode()
 
 
+# Below the ports that connections get (ip(7), ip_local_port_range), of which there are thousands while tests run.
+PORTS = range(20000, 32000)
+_held_ports = []
+
+
 def free_port():
-    """For programs that cannot be told 0."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """For programs that cannot be told 0, and for those that come back on the port they had. No other test gets the same as
+    long as this one runs: a socket named after it (unix(7), abstract) holds it until this process ends."""
+    for port in random.SystemRandom().sample(PORTS, len(PORTS)):
+        hold = socket.socket(socket.AF_UNIX)
+        try:
+            hold.bind(f"\0tidemark-test-port-{port}")
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", port))
+        except OSError:  # somebody holds it, or listens there
+            hold.close()
+            continue
+        _held_ports.append(hold.detach())
+        return port
+    raise RuntimeError("no free port")
 
 
 def total(metrics, name, **labels):

@@ -68,7 +68,7 @@ def shop():
 
 
 def recommend(url, *arguments, **more):
-    more.setdefault("timeout", 120)
+    more.setdefault("timeout", 300)
     return subprocess.run([TIDETOOL, "recommend", *([f"--prometheus={url}"] if url else []), *arguments],
                           capture_output=True, **more)
 
@@ -250,8 +250,8 @@ class KnownFigures(unittest.TestCase):
             wait_for("a query hangs", lambda: proxy.queries)
             begin = time.monotonic()
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=30)
-            self.assertLess(time.monotonic() - begin, 10)
+            out, err = process.communicate(timeout=60)
+            self.assertLess(time.monotonic() - begin, 20)
             self.assertEqual((process.returncode, out), (130, b""))
             self.assertEqual(err, b"tidetool recommend: interrupted\n")
 
@@ -357,7 +357,7 @@ class AsTheDaemon(unittest.TestCase):
              f"--history.length={cls.HISTORY}", "--history.step=2m", "--speed=10"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            wait_for("the history is written", lambda: text.exists() and text.read_bytes()[-6:] == b"# EOF\n", 120)
+            wait_for("the history is written", lambda: text.exists() and text.read_bytes()[-6:] == b"# EOF\n", 300)
         finally:
             cluster.kill()
             cluster.wait()
@@ -387,10 +387,11 @@ class AsTheDaemon(unittest.TestCase):
             start = self.end - 6 * HOUR
             done = subprocess.run([TIDETOOL, "backfill", f"--tidemark=http://127.0.0.1:{daemon.port}",
                                    f"--prometheus={self.prometheus.url}", f"--start={start}", f"--end={self.end}"],
-                                  capture_output=True, text=True, timeout=120)
+                                  capture_output=True, text=True, timeout=300)
             self.assertEqual(done.returncode, 0, done)
             self.live(daemon)
-            answer = wait_for("the live samples show", lambda: self.answer(daemon), 30)
+            daemon.wait_for_tick()
+            answer = self.answer(daemon)
             (savings,) = [value for (name, labels), value in daemon.metrics().items()
                           if name == "tidemark_namespace_savings_per_month" and ("namespace", "shop") in labels] or [None]
         said = {}
@@ -418,8 +419,8 @@ class AsTheDaemon(unittest.TestCase):
 
     def answer(self, daemon):
         body = json.loads(daemon.get("/api/v1/recommendations?limit=10000")[2])["data"]
-        known = [item for item in body["recommendations"] if "current_request" in item]
-        return body if len(known) > 30 else None
+        self.assertGreater(sum("current_request" in item for item in body["recommendations"]), 30)
+        return body
 
 
 if __name__ == "__main__":

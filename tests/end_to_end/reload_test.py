@@ -68,19 +68,20 @@ class Reload(unittest.TestCase):
         self.assertEqual(metrics[SUCCESSFUL], 0)
         self.assertEqual(metrics[SUCCESS_TIME], at)
         self.assertEqual(self.yaml(daemon), before)
-        self.assertTrue(any("level=error" in line and reason in line for line in daemon.log), daemon.last_log())
+        wait_for(lambda: f"an error in the log: {reason}\n{daemon.last_log()}",
+                 lambda: any("level=error" in line and reason in line for line in daemon.log))
 
     def test_good_ones_take_effect_by_signal_and_by_post(self):
         with Daemon(FIRST) as daemon:
             started = daemon.metrics()
             self.assertEqual(started[SUCCESSFUL], 1)
-            self.assertAlmostEqual(started[SUCCESS_TIME], time.time(), delta=30)
+            self.assertAlmostEqual(started[SUCCESS_TIME], time.time(), delta=120)
             self.assertIn("percentile: 0.9\n", self.yaml(daemon))
 
             replace(daemon.config, SECOND)
             self.assertIn("profiles: []\n", self.yaml(daemon))  # not before it is asked for
             daemon.process.send_signal(signal.SIGHUP)
-            wait_for("the second configuration", lambda: 'name: "shared"\n' in self.yaml(daemon), 10)
+            wait_for("the second configuration", lambda: 'name: "shared"\n' in self.yaml(daemon))
             self.assertIn("vpa_metrics: true\n", self.yaml(daemon))
             self.assertGreater(daemon.metrics()[SUCCESS_TIME], started[SUCCESS_TIME])
 
@@ -90,7 +91,7 @@ class Reload(unittest.TestCase):
             self.assertIn("vpa_metrics: false\n", self.yaml(daemon))
             self.assertEqual(self.post(daemon, method="PUT"), (200, ""))
             self.assertEqual(daemon.metrics()[SUCCESSFUL], 1)
-            self.assertTrue(any("the configuration was read again" in line for line in daemon.log))
+            wait_for("the log says so", lambda: any("the configuration was read again" in line for line in daemon.log))
             self.assertEqual(daemon.get("/-/ready")[0], 200)
 
     def test_bad_ones_change_nothing(self):
@@ -116,11 +117,11 @@ class Reload(unittest.TestCase):
             self.assertEqual(self.post(daemon)[0], 200)
             replace(daemon.config, "junk")
             daemon.process.send_signal(signal.SIGHUP)
-            wait_for("the failure in the metrics", lambda: daemon.metrics()[SUCCESSFUL] == 0, 10)
+            wait_for("the failure in the metrics", lambda: daemon.metrics()[SUCCESSFUL] == 0)
             self.assertIn("percentile: 0.9\n", self.yaml(daemon))
             replace(daemon.config, SECOND)
             daemon.process.send_signal(signal.SIGHUP)
-            wait_for("the recovery in the metrics", lambda: daemon.metrics()[SUCCESSFUL] == 1, 10)
+            wait_for("the recovery in the metrics", lambda: daemon.metrics()[SUCCESSFUL] == 1)
             self.assertEqual(daemon.stop(), 0)
 
     def test_only_post_and_put_reload(self):
@@ -162,8 +163,8 @@ class Reload(unittest.TestCase):
         replace(daemon.config, "junk")
         replace(web, json.dumps({"basic_auth_users": {}}))
         daemon.process.send_signal(signal.SIGHUP)
-        wait_for("the open door", lambda: daemon.request("GET", "/-/ready")[0] == 200, 10)
-        wait_for("the failure in the metrics", lambda: daemon.metrics()[SUCCESSFUL] == 0, 10)
+        wait_for("the open door", lambda: daemon.request("GET", "/-/ready")[0] == 200)
+        wait_for("the failure in the metrics", lambda: daemon.metrics()[SUCCESSFUL] == 0)
         replace(daemon.config, FIRST)
         replace(web, "junk")
         status, body = self.post(daemon)

@@ -98,8 +98,8 @@ class InTime(unittest.TestCase):
             shown = json.loads(text)["data"]["workloads"][0]["event_time"] >= last
             return answer if shown and answer and answer["samples"] >= samples else None
 
-        answer = wait_for(f"{container}'s {resource} of {feed.pod['namespace']}", found, 30)
-        items = wait_for("the same in both answers", lambda: self.recommended(daemon, feed, container, resource, answer), 10)
+        answer = wait_for(f"{container}'s {resource} of {feed.pod['namespace']}", found)
+        items = wait_for("the same in both answers", lambda: self.recommended(daemon, feed, container, resource, answer))
         self.assertEqual(items["reason"], answer["reason"])
         return answer
 
@@ -235,7 +235,7 @@ profiles:
                 answer = self.explained(daemon, "shop", "app", "memory")
                 return answer if "earlier_rule" not in answer["marks"] else None
 
-            new = wait_for("the new rule", changed, 30)
+            new = wait_for("the new rule", changed)
             self.assertLess(new["recommended_request"], 4e8)
             self.assertGreater(new["confidence_days"], 1)
 

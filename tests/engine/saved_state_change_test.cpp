@@ -429,7 +429,7 @@ TEST_CASE("a namespace of the shortest series there are restores", "[engine][sta
   for (const double value : {1.0, StaleMarker()}) {
     for (int i = 0; i < 50; ++i) {
       const std::string name = std::to_string(i);
-      const LabelView labels[] = {{"__name__", "kube_horizontalpodautoscaler_info"},
+      const LabelView labels[] = {{"__name__", "kube_horizontalpodautoscaler_spec_target_metric"},
                                   {"horizontalpodautoscaler", name},
                                   {"namespace", "shop"}};
       const int64_t at = batch.arrival_ms - (IsStaleMarker(value) ? 0 : 1);
