@@ -28,7 +28,6 @@ namespace tidemark::cmd {
 namespace {
 
 using replay_requests::ReplayReport;
-using replay_requests::Trace;
 
 constexpr std::string_view kName = "tidetool replay requests";
 constexpr std::string_view kRequests = "requests";

@@ -89,7 +89,7 @@ Result<int32_t> ReadCount(const GivenFlags& flags, std::string_view name, int32_
 Result<int64_t> ReadMinutes(const GivenFlags& flags, std::string_view name, int64_t otherwise,
                             std::chrono::minutes least, std::chrono::minutes most) {
   const auto duration = ReadDuration(flags, name, otherwise * 60'000, least, most);
-  if (!duration) return duration;
+  if (!duration) return tl::unexpected(duration.error());
   if (*duration % 60'000 != 0) {
     return WrongFlag(name, fmt::format("{} is no whole number of minutes, allowed: {} to {}",
                                        Shown(FlagValue(flags, name)), FormatDuration(least),

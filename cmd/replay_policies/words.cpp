@@ -64,6 +64,7 @@ std::string ForecastLine(const ReplayPlan& plan) {
   const auto models = plan.Models();
   if (models.empty()) return "forecasts: none, no policy reads any";
   std::vector<std::string_view> names;
+  names.reserve(models.size());
   for (const ForecastModel model : models) names.push_back(ToString(model));
   return fmt::format("forecasts: the best by its record of {}; seed {}", cmd::Join(names),
                      plan.seed);

@@ -26,6 +26,7 @@ std::string Wrong(std::string_view list, const CommonSettings& common = {}) {
 
 std::vector<std::string> Names(const std::vector<NamedPolicy>& policies) {
   std::vector<std::string> names;
+  names.reserve(policies.size());
   for (const NamedPolicy& policy : policies) names.push_back(policy.name);
   return names;
 }
