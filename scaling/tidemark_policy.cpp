@@ -23,7 +23,7 @@ constexpr double kTypicalMinutes = 360;  // the running mean that is called typi
 constexpr double kShortDays = 2;         // the same of the share of minutes that were short
 constexpr double kMostCorrection = 8;
 constexpr double kLeastTypicalPods = 0.5;  // below it one pod is enough whatever comes
-constexpr double kLeastGain = 0.02;        // of the present replicas: what is worth a change
+constexpr double kLeastGain = 0.03;        // of the present replicas: what is worth a change
 constexpr uint16_t kSmallDecreaseMinutes = 30;
 constexpr double kUnknownFree = 2;   // times the demand, where nothing is known
 constexpr double kCandidates = 32;   // looked at in one pass over the numbers of replicas
@@ -270,11 +270,12 @@ class TidemarkPolicy final : public ReplicaPolicy {
     const auto gains = [&](int32_t replicas) {
       return !costs || costs->Of(now) - costs->Of(replicas) > kLeastGain * now;
     };
+    const bool is_enough_now = input.demand <= (1 + kLeastGain) * now * CapacityOf(input);
     const bool is_small = is_within && answer.replicas < now &&
                           answer.replicas >= (1 - tolerance_ratio_) * now - kEdge;
     if (!is_small) {
       *small_decrease = {};
-      if (is_within && answer.replicas > now && now >= plan.least && plan.is_known &&
+      if (is_within && answer.replicas > now && is_enough_now && plan.is_known &&
           !gains(answer.replicas)) {
         answer.replicas = now;
         answer.reason = DecisionReason::kWithinTolerance;

@@ -232,18 +232,24 @@ TEST_CASE("A constant load with noise within the tolerance scales nothing", "[sc
       }
       Scaler scaler(settings);
       int changes_when_settled = 0;
-      for (int at = 0; at < 600; ++at) {
+      int decreases_when_settled = 0;
+      for (int at = 0; at < 780; ++at) {
         ++minute.minute;
         minute.demand = load * (1 + settings.tolerance_ratio * chance.Between(-1, 1));
         minute.ready_pods = minute.replicas;
         forecast.history.Put(minute.minute, minute.demand);
         const int32_t target = scaler.Decide(minute, forecast).target;
-        // Tidemark may want room for the noise first; the others are where they should be.
-        const bool settled = at >= 60 || settings.policy != ScalingPolicy::kTidemark;
+        // Tidemark may want room for the noise first, and then has its own errors after an hour;
+        // the others are where they should be.
+        const bool settled = at >= 180 || settings.policy != ScalingPolicy::kTidemark;
         if (settled && target != minute.replicas) ++changes_when_settled;
+        if (settled && target < minute.replicas) ++decreases_when_settled;
         minute.replicas = target;
       }
-      CHECK(changes_when_settled == 0);
+      CHECK(decreases_when_settled == 0);
+      // What tidemark knows of its errors still sharpens: a little more, once or twice in ten
+      // hours.
+      CHECK(changes_when_settled <= (settings.policy == ScalingPolicy::kTidemark ? 2 : 0));
     }
   }
 }

@@ -118,7 +118,7 @@ TEST_CASE("Bursts that nothing tells of are covered as an objective asks", "[sca
       const double burst = even(random) < 0.03 ? 9 + 5 * normal(random) : 0;
       return std::max(0.0, 6 + 0.5 * normal(random) + std::max(0.0, burst));
     };
-    CHECK(ShareAbove(bursts, 2, time_ratio) <= 2 * time_ratio);
+    CHECK(ShareAbove(bursts, 2, time_ratio) <= 2.2 * time_ratio);  // one in 33 minutes is one
   }
 }
 
