@@ -17,14 +17,15 @@ namespace tidemark::scaling {
 namespace {
 
 constexpr uint8_t kFormat = 1;
-// All below were chosen on half of the shared traces (docs/scaling-policy.md).
+// How these were chosen: docs/scaling-policy.md.
 constexpr double kPricePerTypical = 0.35;
 constexpr double kTypicalMinutes = 360;  // the running mean that is called typical
 constexpr double kShortDays = 2;         // the same of the share of minutes that were short
 constexpr double kMostCorrection = 8;
 constexpr double kLeastTypicalPods = 0.5;  // below it one pod is enough whatever comes
 constexpr double kLeastGain = 0.03;        // of the present replicas: what is worth a change
-constexpr uint16_t kSmallDecreaseMinutes = 30;
+constexpr double kTiePods = 0.5;           // pods: what is nearly the same
+constexpr uint16_t kSmallDecreaseMinutes = 60;
 constexpr double kUnknownFree = 2;   // times the demand, where nothing is known
 constexpr double kCandidates = 32;   // looked at in one pass over the numbers of replicas
 constexpr size_t kMostWaiting = 31;  // the longest lead: a start-up of 30 minutes, and one
@@ -271,8 +272,11 @@ class TidemarkPolicy final : public ReplicaPolicy {
       return !costs || costs->Of(now) - costs->Of(replicas) > kLeastGain * now;
     };
     const bool is_enough_now = input.demand <= (1 + kLeastGain) * now * CapacityOf(input);
+    // One pod of a few is more than the tolerance, and yet near a tie it would go and come.
+    const bool is_tie = costs && answer.replicas == now - 1 &&
+                        costs->Of(now) - costs->Of(answer.replicas) < kTiePods;
     const bool is_small = is_within && answer.replicas < now &&
-                          answer.replicas >= (1 - tolerance_ratio_) * now - kEdge;
+                          (is_tie || answer.replicas >= (1 - tolerance_ratio_) * now - kEdge);
     if (!is_small) {
       *small_decrease = {};
       if (is_within && answer.replicas > now && is_enough_now && plan.is_known &&

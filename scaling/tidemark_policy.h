@@ -26,8 +26,9 @@
 // may come, with the chance that the workload's own record gives it.
 //
 // Never less than what the demand of now needs at u. Few changes: an increase that saves less than
-// kLeastGain of the present replicas is none; a decrease by no more than the tolerance waits until
-// nothing more was needed for half an hour, and then has to save as much.
+// kLeastGain of the present replicas is none; a decrease by no more than the tolerance, or by one
+// pod that saves less than half a pod, waits until nothing more was needed for an hour, and
+// then has to save as much.
 //
 // Without a forecast of which errors are known – no forecast at all, or the first hours of a
 // workload – it keeps the demand of now free once more: 2 D / base.

@@ -201,7 +201,7 @@ TEST_CASE("What came at one time and never again is not waited for", "[scaling]"
   CHECK(waited < 30);  // there is one of some day before in each tenth minute
 }
 
-TEST_CASE("A small decrease waits half an hour and then has to be worth it", "[scaling]") {
+TEST_CASE("A small decrease waits an hour and then has to be worth it", "[scaling]") {
   const auto policy = MakeTidemarkPolicy(UsualSettings(ScalingPolicy::kTidemark));
   Days days(0.2, [](int64_t /*minute*/) { return 40.0; });
   int64_t minute = 0;
@@ -213,7 +213,7 @@ TEST_CASE("A small decrease waits half an hour and then has to be worth it", "[s
     const PolicyAnswer answer = days.Pass(*policy, minute);
     if (days.replicas == settled + 3) CHECK(answer.reason == DecisionReason::kSmallScaleDown);
   }
-  CHECK(held == 31);
+  CHECK(held == 61);
   CHECK(days.replicas <= settled);
   days.replicas = 2 * settled;  // a large one does not
   days.Pass(*policy, minute);
