@@ -8,6 +8,7 @@
 #include "cmd/build_info.h"
 #include "cmd/config.h"
 #include "cmd/explain_profile.h"
+#include "cmd/explain_scaling.h"
 #include "cmd/flags.h"
 #include "workloads/sources.h"
 
@@ -18,9 +19,12 @@ constexpr std::string_view kName = "tidetool check-config";
 
 std::string Summary(const Config& config) {
   const workloads::SourceTable table(config.sources, config.engine.profiles->resources());
-  return fmt::format("{} profiles; {} sources in force, {} lines from the file; at most {} series",
-                     config.engine.profiles->profiles().size(), table.size(), config.sources.size(),
-                     config.engine.max_series);
+  return fmt::format(
+      "{} profiles; {} rules of forecasts, {} of scaling; {} sources in force, {} "
+      "lines from the file; at most {} series",
+      config.engine.profiles->profiles().size(), config.engine.forecast->rules.size(),
+      config.engine.scaling->rules.size(), table.size(), config.sources.size(),
+      config.engine.max_series);
 }
 
 }  // namespace
@@ -32,7 +36,7 @@ CommandSpec CheckConfigSpec() {
       {{"dump", "", "Print the whole configuration that results, every key written out, as YAML."},
        {"explain", "NAMESPACE/TYPE/NAME",
         "Print which profile applies to this workload, why, its rules, and where each of their "
-        "values comes from; and what is forecast of it."},
+        "values comes from; what is forecast of it, and how its replicas are decided."},
        {"container", "NAME",
         "Of --explain: the container. Needed where profiles select by container."},
        {"cluster", "NAME", "Of --explain: the workload's cluster, where series have that label."},
@@ -66,6 +70,9 @@ int RunCheckConfig(std::span<const std::string> args) {
     fmt::print("{}", DumpConfig(*config));
   } else {
     fmt::print("{}: OK\n  {}\n", file, Summary(*config));
+    for (const std::string& warning : RuleWarnings(*config)) {
+      fmt::print("  warning: {}\n", warning);
+    }
   }
   return 0;
 }

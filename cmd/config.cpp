@@ -19,6 +19,7 @@
 #include "cmd/config_ha.h"
 #include "cmd/config_prices.h"
 #include "cmd/config_profiles.h"
+#include "cmd/config_scaling.h"
 #include "cmd/config_sources.h"
 #include "cmd/config_storage.h"
 #include "cmd/units.h"
@@ -134,6 +135,7 @@ std::vector<Section> DumpSections(const Config& config, Secrets secrets) {
           {"estimation", DumpEstimation(profiles.fallback())},
           {"profiles", DumpProfiles(profiles.profiles())},
           {"forecast", DumpForecast(*config.engine.forecast, profiles.resources())},
+          {"scaling", DumpScaling(*config.engine.scaling)},
           {"compat", fmt::format("compat:\n  vpa_metrics: {}\n", config.vpa_metrics)},
           {"prices", DumpPrices(config.prices)},
           {"remote_write", DumpRemoteWrite(config)},
@@ -230,6 +232,13 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
        {"estimation", later(estimation)},
        {"profiles", later(profiles)},
        {"forecast", later(forecast)},
+       {"scaling",
+        [&config](const YamlValue& value) -> Result<void> {
+          ScalingSettings settings;
+          if (auto good = ReadScaling(value, settings); !good) return good;
+          config.engine.scaling = std::make_shared<const ScalingSettings>(std::move(settings));
+          return {};
+        }},
        {"compat",
         [&config](const YamlValue& value) {
           return value.ReadMap({{"vpa_metrics", Boolean(config.vpa_metrics)}});

@@ -83,7 +83,8 @@ class Daemon::Impl {
         config_(
             flags.config_file, config, clock_,
             [this](ProfileSetPtr profiles) { engine_.SetProfiles(std::move(profiles)); },
-            [this](ForecastSettingsPtr forecast) { engine_.SetForecast(std::move(forecast)); }),
+            [this](ForecastSettingsPtr forecast) { engine_.SetForecast(std::move(forecast)); },
+            [this](ScalingSettingsPtr scaling) { engine_.SetScaling(std::move(scaling)); }),
         engine_(EngineOptions(flags, config), config.sources, clock_, engine_counters_,
                 {.store = ground_->store.get(), .counters = &ground_->counters},
                 &training_counters_),

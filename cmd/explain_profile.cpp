@@ -11,6 +11,7 @@
 #include "cmd/command_line.h"
 #include "cmd/config_forecast.h"
 #include "cmd/config_profile_keys.h"
+#include "cmd/explain_scaling.h"
 #include "cmd/rule_words.h"
 #include "cmd/text.h"
 #include "model/label.h"
@@ -242,6 +243,7 @@ Result<std::string> ExplainProfile(const Config& config, const ProfileQuestion& 
   out.append("\n");
   AppendRules(applied, Origins(config, applied), out);
   out.append("\n").append(ForecastLine(*config.engine.forecast, profiles.resources(), id));
+  out.append(ScalingLines(config, id));
   return out;
 }
 

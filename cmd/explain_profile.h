@@ -1,6 +1,6 @@
 #pragma once
 // Which profile of a configuration applies to a workload, why, and what its rules are, for people;
-// and which rule of the forecasts.
+// and which rules of the forecasts and of scaling.
 //
 // Free functions without state, thread-safe.
 

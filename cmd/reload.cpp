@@ -25,11 +25,13 @@ bool IsEmptied(const std::string& path) {
 }  // namespace
 
 ConfigInForce::ConfigInForce(std::string path, Config config, const Clock& clock,
-                             std::function<void(ProfileSetPtr)> apply, ApplyForecast apply_forecast)
+                             std::function<void(ProfileSetPtr)> apply, ApplyForecast apply_forecast,
+                             ApplyScaling apply_scaling)
     : path_(std::move(path)),
       clock_(clock),
       apply_(std::move(apply)),
       apply_forecast_(std::move(apply_forecast)),
+      apply_scaling_(std::move(apply_scaling)),
       vpa_metrics_(config.vpa_metrics),
       last_success_ms_(ToUnixMs(clock.Now())),
       config_(std::move(config)),
@@ -63,6 +65,7 @@ Result<void> ConfigInForce::TakeOver(Config config) {
   }
   std::vector<std::string_view> reloadable = {"estimation", "profiles", "compat", "prices"};
   if (apply_forecast_) reloadable.emplace_back("forecast");
+  if (apply_scaling_) reloadable.emplace_back("scaling");
   std::vector<std::string_view> fixed;
   for (const std::string& section : differing) {
     if (std::ranges::find(reloadable, section) == reloadable.end()) fixed.push_back(section);
@@ -83,6 +86,11 @@ Result<void> ConfigInForce::TakeOver(Config config) {
     apply_forecast_(config.engine.forecast);
   } else {
     config.engine.forecast = config_.engine.forecast;
+  }
+  if (changed("scaling")) {
+    apply_scaling_(config.engine.scaling);
+  } else {
+    config.engine.scaling = config_.engine.scaling;
   }
   vpa_metrics_ = config.vpa_metrics;
   config_ = std::move(config);

@@ -14,24 +14,28 @@
 #include "model/prices.h"
 #include "model/profile.h"
 #include "model/result.h"
+#include "model/scaling.h"
 
 namespace tidemark::cmd {
 
 /// Thread-safe.
 class ConfigInForce {
  public:
-  using ApplyForecast = std::function<void(std::shared_ptr<const ForecastSettings>)>;
+  using ApplyForecast = std::function<void(ForecastSettingsPtr)>;
+  using ApplyScaling = std::function<void(ScalingSettingsPtr)>;
 
   /// `path`: where `config` was read from; empty: it is built in. `apply` puts new profiles into
-  /// force, `apply_forecast` other forecasts (empty: they cannot change while the daemon runs);
-  /// they are called for one reload at a time and must not fail. The clock must outlive this.
+  /// force, `apply_forecast` other forecasts and `apply_scaling` other rules of scaling (empty:
+  /// they cannot change while the daemon runs); they are called for one reload at a time and must
+  /// not fail. The clock must outlive this.
   ConfigInForce(std::string path, Config config, const Clock& clock,
-                std::function<void(ProfileSetPtr)> apply, ApplyForecast apply_forecast = nullptr);
+                std::function<void(ProfileSetPtr)> apply, ApplyForecast apply_forecast = nullptr,
+                ApplyScaling apply_scaling = nullptr);
 
   /// Reads the file again, and has what changed take effect, all of it or nothing: `estimation`,
-  /// `profiles`, `forecast`, `compat`, `prices`. Any other change is an error (kInvalidArgument),
-  /// as is whatever is wrong with the file (as LoadConfig); then all stays as it was. One at a
-  /// time, others wait. Logs what came of it.
+  /// `profiles`, `forecast`, `scaling`, `compat`, `prices`. Any other change is an error
+  /// (kInvalidArgument), as is whatever is wrong with the file (as LoadConfig); then all stays as
+  /// it was. One at a time, others wait. Logs what came of it.
   Result<void> Reload();
 
   /// As DumpConfig.
@@ -52,6 +56,7 @@ class ConfigInForce {
   const Clock& clock_;
   const std::function<void(ProfileSetPtr)> apply_;
   const ApplyForecast apply_forecast_;
+  const ApplyScaling apply_scaling_;
   std::atomic<bool> vpa_metrics_;
   std::atomic<bool> last_successful_{true};
   std::atomic<int64_t> last_success_ms_;

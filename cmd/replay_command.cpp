@@ -13,6 +13,8 @@
 #include "cmd/build_info.h"
 #include "cmd/flags.h"
 #include "cmd/replay_flags.h"
+#include "cmd/replay_policies_command.h"
+#include "cmd/replay_policies_flags.h"
 #include "cmd/replay_requests/report_page.h"
 #include "cmd/replay_requests/report_text.h"
 #include "cmd/replay_requests/trace_files.h"
@@ -26,9 +28,10 @@ namespace tidemark::cmd {
 namespace {
 
 using replay_requests::ReplayReport;
-using replay_requests::Trace;
 
 constexpr std::string_view kName = "tidetool replay requests";
+constexpr std::string_view kRequests = "requests";
+
 int Complain(const Error& error) {
   fmt::print(stderr, "{}: error: {}\n", kName, error.message);
   return error.code == ErrorCode::kInvalidArgument ? kUsageExitCode : 1;
@@ -68,9 +71,27 @@ int Run(const ReplayOrder& order) {
   return written ? 0 : Complain(written.error());
 }
 
-}  // namespace
+/// Whether the one argument that is no flag, nor the value of one, is `requests`.
+bool IsOfRequests(std::span<const std::string> args) {
+  const auto is_switch = [](std::string_view name) {
+    if (name == "help" || name == "version") return true;
+    for (const CommandSpec& spec : {ReplaySpec(), ReplayPoliciesSpec()}) {
+      for (const FlagSpec& flag : spec.flags) {
+        if (flag.name == name) return flag.value.empty();
+      }
+    }
+    return false;
+  };
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string_view arg = args[i];
+    if (!arg.starts_with('-')) return arg == kRequests;
+    if (!arg.starts_with("--") || arg.find('=') != std::string_view::npos) continue;
+    if (!is_switch(arg.substr(2))) ++i;  // its value
+  }
+  return false;
+}
 
-int RunReplayCommand(std::span<const std::string> args) {
+int RunRequests(std::span<const std::string> args) {
   const auto line = ParseCommandLine(ReplaySpec(), args);
   if (!line) return ReportUsageError(kName, line.error());
   if (line->help || line->version) {
@@ -82,6 +103,12 @@ int RunReplayCommand(std::span<const std::string> args) {
   const auto order = ReadReplayFlags(*line, ToUnixMs(SystemClock().Now()));
   if (!order) return ReportUsageError(kName, order.error());
   return Run(*order);
+}
+
+}  // namespace
+
+int RunReplayCommand(std::span<const std::string> args) {
+  return IsOfRequests(args) ? RunRequests(args) : RunReplayPoliciesCommand(args);
 }
 
 }  // namespace tidemark::cmd

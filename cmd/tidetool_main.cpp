@@ -25,7 +25,7 @@
 #include "cmd/recommend_command.h"
 #include "cmd/recommend_flags.h"
 #include "cmd/replay_command.h"
-#include "cmd/replay_flags.h"
+#include "cmd/replay_policies_flags.h"
 #include "cmd/storage_command.h"
 #include "cmd/text.h"
 
@@ -48,7 +48,7 @@ constexpr std::array kCommands = {
     Command{"forecast", ForecastSpec, RunForecastCommand},
     Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
     Command{"recommend", RecommendSpec, RunRecommendCommand},
-    Command{"replay", ReplaySpec, RunReplayCommand},
+    Command{"replay", ReplayPoliciesSpec, RunReplayCommand},
     Command{"storage", StorageSpec, RunStorageCommand},
 };
 

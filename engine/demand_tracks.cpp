@@ -113,14 +113,15 @@ ForecastTrack* DemandTracks::TrackAt(Entry& entry) {
   return entry.track ? &*entry.track : nullptr;
 }
 
-void DemandTracks::Add(uint32_t container, Resource resource,
+bool DemandTracks::Add(uint32_t container, Resource resource,
                        const workloads::DemandMinute& minute) {
   Entry& entry = At(container);
-  if (resource != entry.rule.resource) return;
-  ForecastTrack* const track = TrackAt(entry);
-  if (track == nullptr) return;
-  track->Add(minute.start_ms / workloads::kMinuteMs, minute.demand);
-  entry.changed = true;
+  if (resource != entry.rule.resource) return false;
+  if (ForecastTrack* const track = TrackAt(entry)) {
+    track->Add(minute.start_ms / workloads::kMinuteMs, minute.demand);
+    entry.changed = true;
+  }
+  return true;
 }
 
 Result<void> DemandTracks::Activate(uint32_t container, const forecast::FittedModel& fitted) {

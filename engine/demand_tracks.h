@@ -78,7 +78,8 @@ class DemandTracks {
   std::optional<workloads::DemandWish> WishOf(const WorkloadId& workload) const;
   /// Whose container this is; before anything else is said of it.
   void WorkloadIs(uint32_t container, const WorkloadId& workload);
-  void Add(uint32_t container, Resource resource, const workloads::DemandMinute& minute);
+  /// False: it is of another resource than that of its rule, and let be.
+  bool Add(uint32_t container, Resource resource, const workloads::DemandMinute& minute);
   Result<void> Activate(uint32_t container, const forecast::FittedModel& fitted);
 
   void Merge(uint32_t from, uint32_t into);

@@ -223,15 +223,17 @@ class Engine::Core {
   }
 
   /// What is null stays.
-  void SetRules(ProfileSetPtr profiles, ForecastSettingsPtr forecast) {
+  void SetRules(ProfileSetPtr profiles, ForecastSettingsPtr forecast, ScalingSettingsPtr scaling) {
     {
       const std::scoped_lock lock(profiles_mutex_);
       if (!profiles) profiles = profiles_;
       if (!forecast) forecast = forecast_;
+      if (!scaling) scaling = scaling_;
       profiles_ = profiles;
       forecast_ = forecast;
+      scaling_ = scaling;
       OnEveryShard<bool>([&](Shard& shard) {
-        shard.SetProfiles(profiles, forecast);
+        shard.SetRules(profiles, forecast, scaling);
         return true;
       });
     }
@@ -489,6 +491,7 @@ class Engine::Core {
   mutable std::mutex profiles_mutex_;
   ProfileSetPtr profiles_ = options_.profiles;
   ForecastSettingsPtr forecast_ = options_.forecast;
+  ScalingSettingsPtr scaling_ = options_.scaling;
   DemandPlaces demand_places_;
   std::vector<std::unique_ptr<Shard>> shards_;
   std::unique_ptr<Checkpointer> checkpointer_;
@@ -523,9 +526,14 @@ Result<std::vector<WorkloadExplanation>> Engine::ExplainRequests(std::string_vie
                                                                  std::string_view workload) const {
   return core_->ExplainRequests(name_space, workload_type, workload);
 }
-void Engine::SetProfiles(ProfileSetPtr profiles) { core_->SetRules(std::move(profiles), nullptr); }
+void Engine::SetProfiles(ProfileSetPtr profiles) {
+  core_->SetRules(std::move(profiles), nullptr, nullptr);
+}
 void Engine::SetForecast(ForecastSettingsPtr forecast) {
-  core_->SetRules(nullptr, std::move(forecast));
+  core_->SetRules(nullptr, std::move(forecast), nullptr);
+}
+void Engine::SetScaling(ScalingSettingsPtr scaling) {
+  core_->SetRules(nullptr, nullptr, std::move(scaling));
 }
 Result<void> Engine::Recover() { return core_->Recover(); }
 std::vector<PastMetric> Engine::PastMetrics() const { return core_->PastMetrics(); }

@@ -63,6 +63,9 @@ class Engine final : public SampleSink, public SnapshotReader, public StateReade
   /// The same with the profiles in force.
   void SetForecast(ForecastSettingsPtr forecast);
 
+  /// The same: replicas are decided by these rules from the next minute of demand on.
+  void SetScaling(ScalingSettingsPtr scaling);
+
   /// Publishes a Snapshot now, of all that was committed before the call; waits for it.
   void Tick();
 

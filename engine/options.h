@@ -1,6 +1,6 @@
 #pragma once
 // Settings of the engine, from the configuration (`estimation:`, `profiles:`, `forecast:`,
-// `limits:`) and the flags.
+// `scaling:`, `limits:`) and the flags.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "model/forecast.h"
 #include "model/profile.h"
+#include "model/scaling.h"
 
 namespace tidemark::engine {
 
@@ -16,6 +17,8 @@ struct Options {
   ProfileSetPtr profiles = std::make_shared<const ProfileSet>();
   /// What is forecast, and how; never null. Resources are those of the profiles.
   ForecastSettingsPtr forecast = std::make_shared<const ForecastSettings>();
+  /// How replicas are decided; never null. Bases are in the unit of the forecast's resource.
+  ScalingSettingsPtr scaling = std::make_shared<const ScalingSettings>();
   size_t shards = 0;               ///< 0: one per core
   size_t queue_batches = 256;      ///< per shard; a full queue refuses with 503
   int64_t max_series = 5'000'000;  ///< of all shards; new series beyond it are refused

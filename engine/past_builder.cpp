@@ -90,13 +90,13 @@ class PastBuilder::CutHistory final : public workloads::UsageSink {
   std::optional<workloads::DemandWish> DemandOf(const WorkloadId& workload) const override {
     return history_.DemandOf(workload);
   }
-  void AddDemand(uint32_t container, Resource resource,
-                 const workloads::DemandMinute& minute) override {
+  void AddDemand(uint32_t container, Resource resource, const workloads::DemandMinute& minute,
+                 const workloads::DemandFacts& facts) override {
     Kept& kept = KeptOf(container);
     const int64_t end_ms = minute.start_ms + workloads::kMinuteMs;
     if (end_ms > EndOf(kept, resource)) return;
     Extend(kept.minutes.At(resource), {minute.start_ms, end_ms, 1});
-    history_.AddDemand(container, resource, minute);
+    history_.AddDemand(container, resource, minute, facts);
   }
   void SetLabelSet(uint32_t instance, uint64_t labels) override {
     history_.SetLabelSet(instance, labels);

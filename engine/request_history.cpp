@@ -58,11 +58,17 @@ estimators::KillPolicy PolicyOf(const Profile& profile) {
 }  // namespace
 
 RequestHistory::RequestHistory(ProfileSetPtr profiles, ForecastSettingsPtr forecast,
-                               DemandPlaces* places, DemandTracks::Keeps keeps)
-    : profiles_(std::move(profiles)), demand_(std::move(forecast), places, keeps) {}
+                               DemandPlaces* places, DemandTracks::Keeps keeps,
+                               ScalingSettingsPtr scaling)
+    : keeps_(keeps),
+      profiles_(std::move(profiles)),
+      demand_(std::move(forecast), places, keeps),
+      scaling_(std::move(scaling)) {}
 
-void RequestHistory::SetProfiles(ProfileSetPtr profiles, ForecastSettingsPtr forecast) {
+void RequestHistory::SetRules(ProfileSetPtr profiles, ForecastSettingsPtr forecast,
+                              ScalingSettingsPtr scaling) {
   demand_.SetSettings(std::move(forecast));
+  scaling_.SetSettings(std::move(scaling));
   profiles_before_ = std::exchange(profiles_, std::move(profiles));
   for (const auto& container : containers_) {
     if (container) container->profile = &profiles_->fallback();
@@ -70,7 +76,10 @@ void RequestHistory::SetProfiles(ProfileSetPtr profiles, ForecastSettingsPtr for
 }
 
 void RequestHistory::ContainerIs(uint32_t container, const ProfileSubject& subject) {
-  if (subject.container == workloads::kDemand) demand_.WorkloadIs(container, subject.workload);
+  if (subject.container == workloads::kDemand) {
+    demand_.WorkloadIs(container, subject.workload);
+    scaling_.WorkloadIs(container, subject.workload);
+  }
   Container& known = At(container);
   known.profile = subject.container == workloads::kPodSum ? &profiles_->FindForSum(subject)
                                                           : &profiles_->Find(subject);
@@ -246,11 +255,13 @@ std::optional<workloads::DemandWish> RequestHistory::DemandOf(const WorkloadId& 
 }
 
 void RequestHistory::AddDemand(uint32_t container, Resource resource,
-                               const workloads::DemandMinute& minute) {
+                               const workloads::DemandMinute& minute,
+                               const workloads::DemandFacts& facts) {
   // As of a pod, a broken counter is no demand, and would stand in eight days of it.
   if (!(minute.demand <= MostUsage(resource) * std::max(1.0, static_cast<double>(minute.pods))))
     return;
-  demand_.Add(container, resource, minute);
+  if (!demand_.Add(container, resource, minute) || keeps_ == DemandTracks::Keeps::kHistory) return;
+  scaling_.Add(container, resource, minute, facts, demand_.TrackOf(container));
 }
 
 void RequestHistory::SetLabelSet(uint32_t instance, uint64_t labels) {
@@ -283,6 +294,7 @@ Result<void> RequestHistory::MergeTracks(Container& from, Container& into) {
 
 void RequestHistory::MergeContainer(uint32_t from, uint32_t into) {
   demand_.Merge(from, into);
+  scaling_.Merge(from, into);
   if (from == into || from >= containers_.size() || !containers_[from]) return;
   Container& target = At(into);  // may move the other's place, not the other
   Container& source = *containers_[from];
@@ -297,6 +309,7 @@ void RequestHistory::MergeContainer(uint32_t from, uint32_t into) {
 
 void RequestHistory::RemoveContainer(uint32_t container) {
   demand_.Remove(container);
+  scaling_.Remove(container);
   if (container < containers_.size()) containers_[container].reset();
 }
 

@@ -12,6 +12,7 @@
 #include "engine/demand_tracks.h"
 #include "engine/kill_log.h"
 #include "engine/layout_pool.h"
+#include "engine/scaling_state.h"
 #include "engine/usage_signs.h"
 #include "engine/usage_track.h"
 #include "estimators/confidence.h"
@@ -20,21 +21,23 @@
 #include "estimators/memory_peak_window.h"
 #include "model/profile.h"
 #include "model/resource_slots.h"
+#include "model/scaling.h"
 #include "workloads/series_batch.h"
 
 namespace tidemark::engine {
 
 class RequestHistory final : public workloads::UsageSink {
  public:
-  /// `places`: as DemandTracks.
+  /// `places`: as DemandTracks. Of a past that is being built no replicas are decided.
   explicit RequestHistory(ProfileSetPtr profiles,
                           ForecastSettingsPtr forecast = std::make_shared<const ForecastSettings>(),
                           DemandPlaces* places = nullptr,
-                          DemandTracks::Keeps keeps = DemandTracks::Keeps::kAll);
+                          DemandTracks::Keeps keeps = DemandTracks::Keeps::kAll,
+                          ScalingSettingsPtr scaling = std::make_shared<const ScalingSettings>());
 
   /// The profiles and settings become these. Of every container ContainerIs must be said again
   /// before anything else is.
-  void SetProfiles(ProfileSetPtr profiles, ForecastSettingsPtr forecast);
+  void SetRules(ProfileSetPtr profiles, ForecastSettingsPtr forecast, ScalingSettingsPtr scaling);
   const ProfileSetPtr& profiles() const { return profiles_; }
 
   void ContainerIs(uint32_t container, const ProfileSubject& subject) override;
@@ -44,8 +47,8 @@ class RequestHistory final : public workloads::UsageSink {
                 workloads::UsageMinute minute, const workloads::MinuteContext& context) override;
   void AddKill(uint32_t container, uint32_t instance, const workloads::Kill& kill) override;
   std::optional<workloads::DemandWish> DemandOf(const WorkloadId& workload) const override;
-  void AddDemand(uint32_t container, Resource resource,
-                 const workloads::DemandMinute& minute) override;
+  void AddDemand(uint32_t container, Resource resource, const workloads::DemandMinute& minute,
+                 const workloads::DemandFacts& facts) override;
   void SetLabelSet(uint32_t instance, uint64_t labels) override;
   void MergeContainer(uint32_t from, uint32_t into) override;
   void RemoveContainer(uint32_t container) override;
@@ -72,6 +75,8 @@ class RequestHistory final : public workloads::UsageSink {
   const Profile* ProfileOf(uint32_t container) const;
   const DemandTracks& demand() const { return demand_; }
   DemandTracks& demand() { return demand_; }
+  const ScalingState& scaling() const { return scaling_; }
+  ScalingState& scaling() { return scaling_; }
   /// Null when nothing is known of it.
   const UsageTrack* TrackOf(uint32_t container, Resource resource) const;
   /// Null without any.
@@ -91,7 +96,8 @@ class RequestHistory final : public workloads::UsageSink {
     std::unique_ptr<UsageSigns> signs;
     bool is_job = false;  // its pods are runs
     bool changed = true;
-    std::optional<forecast::ForecastTrack> demand;  // only while it is being read
+    std::optional<forecast::ForecastTrack> demand;  // only while it is being read, as the next
+    std::optional<KeptScaling> scaling;
   };
   /// A container of one pod.
   struct Instance {
@@ -118,9 +124,11 @@ class RequestHistory final : public workloads::UsageSink {
   static Result<void> MergeTracks(Container& from, Container& into);
   Result<Container> ReadContainer(ByteReader& in, uint32_t container);
 
+  const DemandTracks::Keeps keeps_;
   ProfileSetPtr profiles_;
   ProfileSetPtr profiles_before_;  // until all containers know theirs
   DemandTracks demand_;
+  ScalingState scaling_;
   LayoutPool layouts_;
   estimators::DecayCache decay_;
   std::vector<std::unique_ptr<Container>> containers_;  // by ShardContext::containers

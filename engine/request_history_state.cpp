@@ -1,4 +1,5 @@
-// The usage history of one container as bytes: which resources have one, then each; then its kills.
+// The usage history of one container as bytes: which resources have one, then each; then its kills,
+// signs, demand and decisions on replicas.
 //
 // The first byte of the first format said which resources there are and is below 16; those of the
 // others are marks. The second had a byte of flags and resources, the present one has a byte of
@@ -21,7 +22,8 @@ constexpr uint8_t kFormatMark = 0x53;
 constexpr uint8_t kHasKills = 0x01;
 constexpr uint8_t kHasSigns = 0x02;
 constexpr uint8_t kHasDemand = 0x04;
-constexpr uint8_t kContainerFlags = kHasKills | kHasSigns | kHasDemand;
+constexpr uint8_t kHasScaling = 0x08;
+constexpr uint8_t kContainerFlags = kHasKills | kHasSigns | kHasDemand | kHasScaling;
 // Flags of a pod's container.
 constexpr uint8_t kHasSample = 0x01;
 constexpr uint8_t kHasLabels = 0x02;
@@ -120,6 +122,7 @@ void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
   if (found != nullptr && found->kills) flags |= kHasKills;
   if (found != nullptr && found->signs) flags |= kHasSigns;
   if (demand_.Has(container)) flags |= kHasDemand;
+  if (scaling_.Has(container)) flags |= kHasScaling;
   if (resources == 0 && flags == 0) {  // nothing is written as the first format wrote it
     out.Byte(0);
     return;
@@ -131,6 +134,7 @@ void RequestHistory::SaveContainer(uint32_t container, ByteWriter& out) const {
   if ((flags & kHasKills) != 0) found->kills->Save(out);
   if ((flags & kHasSigns) != 0) found->signs->Save(out);
   if ((flags & kHasDemand) != 0) demand_.Save(container, profiles_->resources(), out);
+  if ((flags & kHasScaling) != 0) scaling_.Save(container, profiles_->resources(), out);
 }
 
 void RequestHistory::SaveInstance(uint32_t instance, ByteWriter& out) const {
@@ -192,6 +196,11 @@ Result<RequestHistory::Container> RequestHistory::ReadContainer(ByteReader& in,
     if (!track) return tl::unexpected(std::move(track.error()));
     read.demand = std::move(*track);
   }
+  if ((head->flags & kHasScaling) != 0) {
+    auto kept = scaling_.Read(container, profiles_->resources(), in);
+    if (!kept) return tl::unexpected(std::move(kept.error()));
+    read.scaling = std::move(*kept);
+  }
   return read;
 }
 
@@ -200,6 +209,8 @@ Result<void> RequestHistory::RestoreContainer(uint32_t container, ByteReader& in
   if (!read) return tl::unexpected(std::move(read.error()));
   if (read->demand) demand_.RestoreTrack(container, std::move(*read->demand));
   read->demand.reset();
+  if (read->scaling) scaling_.Restore(container, std::move(*read->scaling));
+  read->scaling.reset();
   if (Present(read->tracks) == 0 && !read->kills && !read->signs) return {};
   At(container) = std::move(*read);
   return {};
@@ -244,6 +255,7 @@ Result<void> RequestHistory::MergeSaved(uint32_t container, ByteReader& in) {
   });
   if (!good) return good;
   if (added->demand) demand_.MergeTrack(container, std::move(*added->demand));
+  // What was decided in a past is of no use after it.
   return MergeTracks(*added, kept);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/advisor.h"
 #include "engine/checkpoint_block.h"
 #include "engine/forecast_page.h"
+#include "engine/scaling_page.h"
 #include "model/byte_codec.h"
 #include "workloads/identity.h"
 
@@ -32,7 +33,8 @@ Shard::Shard(size_t number, const ShardCommons& commons)
       addressing_(commons.addressing),
       pool_(commons.pool),
       counters_(commons.counters),
-      history_(commons.options.profiles, commons.options.forecast, &commons.demand_places),
+      history_(commons.options.profiles, commons.options.forecast, &commons.demand_places,
+               DemandTracks::Keeps::kAll, commons.options.scaling),
       context_{addressing_.sources, history_, commons.budget, counters_, commons.known, number} {
   context_.refuse_late = commons.options.refuse_late;
   context_.source_counts.resize(addressing_.sources.size());
@@ -362,13 +364,14 @@ void Shard::Render(Resident& resident) {
   const NamespaceBlock* const before = resident.block.get();
   block->workloads =
       Advisor(history_, views, block->event_time_ms, LargestNode(state), counters_).Advise(before);
-  AddForecasts(resident, views, before, *block);
+  AddWhatFollowsLoad(resident, views, before, *block);
   resident.block = std::move(block);
 }
 
-/// Workloads of `block` stand in the order of their views, but not every view has one.
-void Shard::AddForecasts(Resident& resident, std::span<const workloads::WorkloadView> views,
-                         const NamespaceBlock* before, NamespaceBlock& block) {
+/// Forecasts and replicas. Workloads of `block` stand in the order of their views, but not every
+/// view has one.
+void Shard::AddWhatFollowsLoad(Resident& resident, std::span<const workloads::WorkloadView> views,
+                               const NamespaceBlock* before, NamespaceBlock& block) {
   const int64_t as_of_ms = block.event_time_ms + resident.silent_ms;
   resident.due_fits.clear();
   size_t last = 0;
@@ -377,13 +380,18 @@ void Shard::AddForecasts(Resident& resident, std::span<const workloads::Workload
     if (advice == block.workloads.end()) break;
     if (advice->id != *view.id) continue;
     // Sorted by type and name, as the views are.
-    std::shared_ptr<const WorkloadForecast> shown;
+    std::shared_ptr<const WorkloadForecast> forecast;
+    std::shared_ptr<const WorkloadScaling> scaling;
     if (before != nullptr) {
       const auto& earlier = before->workloads;
       while (last < earlier.size() && earlier[last].id < *view.id) ++last;
-      if (last < earlier.size() && earlier[last].id == *view.id) shown = earlier[last].forecast;
+      if (last < earlier.size() && earlier[last].id == *view.id) {
+        forecast = earlier[last].forecast;
+        scaling = earlier[last].scaling;
+      }
     }
-    advice->forecast = ShowForecast(history_.demand(), view, as_of_ms, shown);
+    advice->forecast = ShowForecast(history_.demand(), view, as_of_ms, forecast);
+    advice->scaling = ShowScaling(history_.scaling(), view, as_of_ms, scaling);
     CollectDue(history_.demand(), view, resident.name_space, as_of_ms, resident.due_fits);
     ++advice;
   }
@@ -436,8 +444,9 @@ void Shard::SetNodes(const std::shared_ptr<const NodeSizes>& nodes) {
   }
 }
 
-void Shard::SetProfiles(const ProfileSetPtr& profiles, const ForecastSettingsPtr& forecast) {
-  history_.SetProfiles(profiles, forecast);
+void Shard::SetRules(const ProfileSetPtr& profiles, const ForecastSettingsPtr& forecast,
+                     const ScalingSettingsPtr& scaling) {
+  history_.SetRules(profiles, forecast, scaling);
   for (Resident& resident : residents_) {
     if (!resident.state) continue;
     resident.state->TellContainers();
@@ -482,6 +491,7 @@ void Shard::ExplainRequests(std::string_view name_space, std::string_view worklo
       out.push_back(Advisor(history_, views, state.event_time_ms(), LargestNode(state), counters_)
                         .Explain(i));
       out.back().forecast = ExplainForecast(history_.demand(), views[i], as_of_ms);
+      out.back().scaling = ExplainScaling(history_.scaling(), views[i], as_of_ms);
     }
   }
 }

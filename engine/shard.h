@@ -132,8 +132,9 @@ class Shard {
   const RequestHistory& history() const { return history_; }
   /// What all shards together know of the nodes; what is shown by others is shown anew.
   void SetNodes(const std::shared_ptr<const NodeSizes>& nodes);
-  /// From the next batch on all is estimated and forecast by these.
-  void SetProfiles(const ProfileSetPtr& profiles, const ForecastSettingsPtr& forecast);
+  /// From the next batch on all is estimated, forecast and scaled by these.
+  void SetRules(const ProfileSetPtr& profiles, const ForecastSettingsPtr& forecast,
+                const ScalingSettingsPtr& scaling);
   /// What the fit of a wish of this shard needs; nothing when the workload is no more.
   std::optional<forecast::TrainingTask> TaskOf(const forecast::TrainingWish& wish) const;
   /// Takes a trained model into use. kNotFound, kInvalidArgument: its workload is gone, or asks for
@@ -187,8 +188,8 @@ class Shard {
   void Refresh(Resident& resident, int64_t elapsed_ms, std::vector<AgeingRecord>& due);
   const NodeSize& LargestNode(const workloads::NamespaceState& state) const;
   void Render(Resident& resident);
-  void AddForecasts(Resident& resident, std::span<const workloads::WorkloadView> views,
-                    const NamespaceBlock* before, NamespaceBlock& block);
+  void AddWhatFollowsLoad(Resident& resident, std::span<const workloads::WorkloadView> views,
+                          const NamespaceBlock* before, NamespaceBlock& block);
 
   const size_t max_batches_;
   const Addressing& addressing_;

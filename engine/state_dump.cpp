@@ -51,6 +51,24 @@ void DumpNamespace(const workloads::NamespaceState& state, const RequestHistory&
                                    {"pods", state.pod_count()},
                                    {"workloads", state.workload_count()},
                                    {"event_time_ms", Milliseconds(state.event_time_ms())}}));
+  state.ForEachDemand([&](const workloads::Workload& workload, std::string_view /*name*/,
+                          const workloads::WorkloadContainer& known) {
+    const WorkloadScaling* const newest = history.scaling().NewestOf(known.index);
+    if (newest == nullptr) return;
+    json::object line{{"cluster", state.cluster()},
+                      {"namespace", state.name()},
+                      {"workload_type", workload.id.workload_type},
+                      {"workload", workload.id.workload},
+                      {"minute_ms", newest->minute_ms}};
+    if (newest->decision) {
+      line["target_replicas"] = newest->decision->target;
+      line["recommended_replicas"] = newest->decision->recommended;
+      line["reason"] = ToString(newest->decision->reason);
+    } else {
+      line["why"] = newest->why;
+    }
+    lines.push_back(json::serialize(line));
+  });
   state.ForEachContainer([&](const workloads::Workload& workload, std::string_view container,
                              const workloads::WorkloadContainer& known) {
     for (const Resource resource : history.profiles()->resources().all()) {

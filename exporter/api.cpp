@@ -8,13 +8,19 @@
 
 #include "exporter/advice_json.h"
 #include "exporter/answer_json.h"
+#include "exporter/find_advice.h"
 #include "exporter/json_writer.h"
 #include "exporter/recommendation_query.h"
+#include "exporter/scaling_text.h"
 #include "exporter/summary_json.h"
 #include "model/advice_text.h"
 
 namespace tidemark::exporter {
 namespace {
+
+// As the engine calls them (StateReader::Explain).
+constexpr std::string_view kBoundsPrerequisite = "bounds";
+constexpr std::string_view kRequestPrerequisite = "request of a pod";
 
 void WriteItem(const ItemPosition& item, const WorkloadAdvice& workload, const Profile* profile,
                const ResourceAdvice& advice, const ResourceTable& names, const Prices& prices,
@@ -100,7 +106,45 @@ AllRequestSums SumsOf(const Snapshot& snapshot, const RecommendationQuery& query
   return sums;
 }
 
-void WriteWorkloadStatus(const WorkloadStatus& status, JsonWriter& json) {
+void WritePrerequisite(const Prerequisite& each, bool is_given, JsonWriter& json) {
+  json.BeginObject();
+  json.Member("what", each.what);
+  json.Key("present"), json.Bool(each.present || is_given);
+  if (each.last_sample_ms) WriteTime("last_sample", *each.last_sample_ms, json);
+  if (!is_given) WriteUnlessEmpty("hint", each.hint, json);
+  json.EndObject();
+}
+
+/// Whether what no series tells comes from the configuration.
+bool IsGiven(const Prerequisite& each, const WorkloadScaling* scaling) {
+  if (each.present || scaling == nullptr) return false;
+  return (each.what == kBoundsPrerequisite && scaling->bounds) ||
+         (each.what == kRequestPrerequisite && scaling->request);
+}
+
+/// What a target of replicas lacks; nothing where there is nothing to say.
+void WriteScalingStatus(const WorkloadStatus& status, const Snapshot& snapshot, JsonWriter& json) {
+  const WorkloadAdvice* const advice = FindAdvice(
+      snapshot, {status.cluster, status.name_space, status.workload_type, status.workload});
+  const WorkloadScaling* const scaling = advice == nullptr ? nullptr : advice->scaling.get();
+  if (scaling == nullptr && status.scaling_prerequisites.empty()) return;
+  json.Key("scaling");
+  json.BeginObject();
+  json.Key("has_target"), json.Bool(scaling != nullptr && scaling->decision);
+  if (scaling != nullptr) {
+    if (!scaling->decision) WriteUnlessEmpty("why", scaling->why, json);
+    json.Member("sentence", ScalingText(*scaling, DemandResourceOf(*advice)));
+  }
+  json.Key("prerequisites");
+  json.BeginArray();
+  for (const Prerequisite& each : status.scaling_prerequisites) {
+    WritePrerequisite(each, IsGiven(each, scaling), json);
+  }
+  json.EndArray();
+  json.EndObject();
+}
+
+void WriteWorkloadStatus(const WorkloadStatus& status, const Snapshot& snapshot, JsonWriter& json) {
   json.BeginObject();
   WriteUnlessEmpty("cluster", status.cluster, json);
   json.Member("namespace", status.name_space);
@@ -109,15 +153,9 @@ void WriteWorkloadStatus(const WorkloadStatus& status, JsonWriter& json) {
   json.Key("has_recommendation"), json.Bool(status.has_recommendation);
   json.Key("prerequisites");
   json.BeginArray();
-  for (const Prerequisite& each : status.prerequisites) {
-    json.BeginObject();
-    json.Member("what", each.what);
-    json.Key("present"), json.Bool(each.present);
-    if (each.last_sample_ms) WriteTime("last_sample", *each.last_sample_ms, json);
-    WriteUnlessEmpty("hint", each.hint, json);
-    json.EndObject();
-  }
+  for (const Prerequisite& each : status.prerequisites) WritePrerequisite(each, false, json);
   json.EndArray();
+  WriteScalingStatus(status, snapshot, json);
   json.Key("pods");
   json.BeginArray();
   for (const PodStatus& pod : status.pods) {
@@ -131,15 +169,15 @@ void WriteWorkloadStatus(const WorkloadStatus& status, JsonWriter& json) {
   json.EndObject();
 }
 
-HttpResponse ExplainAnswer(const StateReader& state, std::string_view name_space,
-                           std::string_view workload) {
+HttpResponse ExplainAnswer(const Snapshot& snapshot, const StateReader& state,
+                           std::string_view name_space, std::string_view workload) {
   const Result<std::vector<WorkloadStatus>> found = state.Explain(name_space, workload);
   if (!found) return ErrorAnswer(found.error());
   return SuccessAnswer([&](JsonWriter& json) {
     json.BeginObject();
     json.Key("workloads");
     json.BeginArray();
-    for (const WorkloadStatus& status : *found) WriteWorkloadStatus(status, json);
+    for (const WorkloadStatus& status : *found) WriteWorkloadStatus(status, snapshot, json);
     json.EndArray();
     json.EndObject();
   });
@@ -219,7 +257,7 @@ HttpResponse SourcesAnswer(const Snapshot& snapshot, const StateReader& state,
                "\" is missing or empty; give both \"namespace\" and \"workload\", or neither"});
     }
   }
-  return ExplainAnswer(state, *name_space, *workload);
+  return ExplainAnswer(snapshot, state, *name_space, *workload);
 }
 
 HttpResponse BuildInfoAnswer(const BuildInfo& build) {

@@ -36,8 +36,11 @@ HttpResponse RecommendationsAnswer(const Snapshot& snapshot, const Prices& price
 /// GET /api/v1/status/sources.
 /// Without parameters, data: {generation, sources: [{role, metric, series, last_sample, missing}]},
 /// in the order of the source table; `missing` is true when no sample ever came. With namespace and
-/// workload (both or none), data: {workloads: [...]}: what each workload of that name has and
-/// lacks.
+/// workload (both or none), data: {workloads: [{cluster, namespace, workload_type, workload,
+/// has_recommendation, prerequisites: [{what, present, last_sample, hint}], scaling: {has_target,
+/// why, sentence, prerequisites}, pods: [{pod, owner, workload}]}]}: what each workload of that
+/// name has and lacks, for its requests and for a target of replicas; no `scaling` where its demand
+/// is not kept and no rule names it.
 HttpResponse SourcesAnswer(const Snapshot& snapshot, const StateReader& state,
                            const HttpRequest& request);
 

@@ -31,7 +31,7 @@ void WriteScores(const std::vector<ForecastScore>& scores, JsonWriter& json) {
   json.EndArray();
 }
 
-void WriteHorizons(const WorkloadForecast& now, double replicas, JsonWriter& json) {
+void WriteHorizons(const WorkloadForecast& now, const LoadBase& base, JsonWriter& json) {
   json.BeginArray();
   for (const HorizonForecast& horizon : now.horizons) {
     json.BeginObject();
@@ -40,7 +40,7 @@ void WriteHorizons(const WorkloadForecast& now, double replicas, JsonWriter& jso
     json.Key("demand"), json.Number(horizon.demand);
     WriteIfKnown("lower_bound", horizon.lower, json);
     WriteIfKnown("upper_bound", horizon.upper, json);
-    WriteIfKnown("load_ratio", LoadRatio(now, replicas, horizon.demand), json);
+    WriteIfKnown("load_ratio", LoadRatio(base, horizon.demand), json);
     WriteIfKnown("coverage_ratio", horizon.coverage_ratio, json);
     json.Key("scores");
     WriteScores(horizon.scores, json);
@@ -49,11 +49,11 @@ void WriteHorizons(const WorkloadForecast& now, double replicas, JsonWriter& jso
   json.EndArray();
 }
 
-void WriteHighWater(const ForecastExplanation& forecast, double replicas, JsonWriter& json) {
+void WriteHighWater(const ForecastExplanation& forecast, const LoadBase& base, JsonWriter& json) {
   json.BeginObject();
   json.Key("risk"), json.Number(forecast.now.high_water_risk);
   WriteIfKnown("demand", forecast.now.high_water, json);
-  WriteIfKnown("load_ratio", LoadRatio(forecast.now, replicas, forecast.now.high_water), json);
+  WriteIfKnown("load_ratio", LoadRatio(base, forecast.now.high_water), json);
   if (const auto& tail = forecast.high_water; tail) {
     json.Key("fit");
     json.BeginObject();
@@ -135,8 +135,8 @@ void WriteHistory(const ForecastExplanation& forecast, JsonWriter& json) {
 
 }  // namespace
 
-void WriteForecast(const ForecastExplanation& forecast, const ResourceTable& names, double replicas,
-                   ForecastParts parts, JsonWriter& json) {
+void WriteForecast(const ForecastExplanation& forecast, const ResourceTable& names,
+                   const LoadBase& base, ForecastParts parts, JsonWriter& json) {
   const WorkloadForecast& now = forecast.now;
   json.BeginObject();
   json.Member("resource", names.NameOf(now.resource));
@@ -146,13 +146,13 @@ void WriteForecast(const ForecastExplanation& forecast, const ResourceTable& nam
   WriteUnlessEmpty("why", now.why, json);
   if (now.minute_ms != 0) WriteTime("minute", now.minute_ms, json);
   WriteIfKnown("demand", now.demand, json);
-  WriteIfKnown("request", now.request, json);
-  WriteIfKnown("load_ratio", LoadRatio(now, replicas, now.demand), json);
+  WriteIfKnown("request", base.request, json);
+  WriteIfKnown("load_ratio", LoadRatio(base, now.demand), json);
   json.Key("horizons");
-  WriteHorizons(now, replicas, json);
+  WriteHorizons(now, base, json);
   if (now.high_water || forecast.high_water) {
     json.Key("high_water");
-    WriteHighWater(forecast, replicas, json);
+    WriteHighWater(forecast, base, json);
   }
   json.Key("models");
   WriteModels(forecast.fitted, json);

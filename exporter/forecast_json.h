@@ -2,6 +2,7 @@
 // The forecast of one workload as a JSON object.
 
 #include "exporter/json_writer.h"
+#include "exporter/load_ratio.h"
 #include "model/forecast.h"
 #include "model/resource_table.h"
 
@@ -17,9 +18,9 @@ enum class ForecastParts : uint8_t { kAll, kWithoutHistory };
 /// scale, excesses, observations}}, models: [{model, trained, seconds, iterations, loss, what}],
 /// history: {start, step_seconds, values}, past: [{horizon_seconds, start, step_seconds, demand,
 /// lower_bound, upper_bound}]}. What is not known is left out; steps of history and past that are
-/// not known are null; `iterations` and `loss` are of networks only. Ratios of load are of what
-/// `replicas` pods request together.
-void WriteForecast(const ForecastExplanation& forecast, const ResourceTable& names, double replicas,
-                   ForecastParts parts, JsonWriter& json);
+/// not known are null; `iterations` and `loss` are of networks only. Ratios of load are of
+/// `base`, and `request` is its.
+void WriteForecast(const ForecastExplanation& forecast, const ResourceTable& names,
+                   const LoadBase& base, ForecastParts parts, JsonWriter& json);
 
 }  // namespace tidemark::exporter

@@ -84,8 +84,9 @@ class Renderer {
     AppendNextLabel("workload", workload.id.workload, labels_);
     AppendNextLabel("resource", names_->NameOf(forecast.resource), labels_);
     AppendNextLabel("unit", names_->UnitOf(forecast.resource), labels_);
+    const LoadBase base = LoadBaseOf(forecast, workload.replicas, workload.scaling.get());
     const auto load_ratio = [&](const std::optional<double>& demand) {
-      return LoadRatio(forecast, workload.replicas, demand);
+      return LoadRatio(base, demand);
     };
     Add(kDemand, forecast.demand);
     Add(kLoadRatio, load_ratio(forecast.demand));

@@ -5,7 +5,8 @@
 // Labels: cluster (when there is one), namespace, workload_type, workload, resource, unit, and
 // horizon_seconds, model or risk where the family goes by them; horizons, models and the risk are
 // the configuration's, so there are a few of each. Demand is that of all pods of a workload. Ratios
-// are of what all its replicas request, and absent where that is not known or 0.
+// are of what all its replicas request, or count for where they are scaled (load_ratio.h), and
+// absent where that is not known or 0.
 //
 // What is shown is what the Snapshot has: it leaves out what is too old.
 

@@ -168,11 +168,11 @@ Result<void> CheckParameters(const HttpRequest& request,
   return {};
 }
 
-Result<RecommendationQuery> ParseRecommendationQuery(const HttpRequest& request,
-                                                     const ResourceTable& resources) {
-  const Result<void> known =
-      CheckParameters(request, {"cluster", "namespace", "workload_type", "workload", "container",
-                                "resource", "limit", "page_token"});
+namespace {
+
+/// `known`: what CheckParameters said.
+Result<RecommendationQuery> ParseChecked(const Result<void>& known, const HttpRequest& request,
+                                         const ResourceTable& resources) {
   if (!known) return tl::unexpected<Error>(known.error());
   RecommendationQuery query;
   for (const auto& [name, value] : request.query) {
@@ -188,6 +188,22 @@ Result<RecommendationQuery> ParseRecommendationQuery(const HttpRequest& request,
     if (!set) return tl::unexpected<Error>(set.error());
   }
   return query;
+}
+
+}  // namespace
+
+Result<RecommendationQuery> ParseRecommendationQuery(const HttpRequest& request,
+                                                     const ResourceTable& resources) {
+  return ParseChecked(CheckParameters(request, {"cluster", "namespace", "workload_type", "workload",
+                                                "container", "resource", "limit", "page_token"}),
+                      request, resources);
+}
+
+Result<RecommendationQuery> ParseWorkloadQuery(const HttpRequest& request,
+                                               const ResourceTable& resources) {
+  return ParseChecked(CheckParameters(request, {"cluster", "namespace", "workload_type", "workload",
+                                                "limit", "page_token"}),
+                      request, resources);
 }
 
 }  // namespace tidemark::exporter

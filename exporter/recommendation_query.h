@@ -1,5 +1,5 @@
 #pragma once
-// The parameters of GET /api/v1/recommendations: filters and paging.
+// The parameters of GET /api/v1/recommendations and GET /api/v1/scaling: filters and paging.
 //
 // Items are ordered as in the Snapshot: cluster, namespace, workload_type, workload, container,
 // resource. A page token is the position of the last item given, not a number of items, so that
@@ -72,6 +72,10 @@ struct RecommendationQuery {
 /// given twice. `resources`: those in force.
 Result<RecommendationQuery> ParseRecommendationQuery(const HttpRequest& request,
                                                      const ResourceTable& resources = {});
+
+/// The same of those that go by workload: without `container` and `resource`.
+Result<RecommendationQuery> ParseWorkloadQuery(const HttpRequest& request,
+                                               const ResourceTable& resources = {});
 
 /// kInvalidArgument unless every parameter is one of `allowed` and none is given twice.
 Result<void> CheckParameters(const HttpRequest& request,

@@ -15,6 +15,8 @@
 #include "exporter/namespace_metrics.h"
 #include "exporter/process_stats.h"
 #include "exporter/recommendation_metrics.h"
+#include "exporter/scaling_json.h"
+#include "exporter/scaling_metrics.h"
 #include "exporter/storage_metrics.h"
 #include "exporter/training_metrics.h"
 #include "exporter/vpa_metrics.h"
@@ -28,11 +30,12 @@ constexpr std::string_view kLandingPage = R"(<!DOCTYPE html>
 <head><meta charset="utf-8"><title>Tidemark</title></head>
 <body>
 <h1>Tidemark</h1>
-<p>What workloads should request, from what they have used.</p>
+<p>What workloads should request, and how many replicas they need, from what they have used.</p>
 <ul>
 <li><a href="metrics">Metrics</a></li>
 <li><a href="api/v1/recommendations">Recommendations</a>; how one workload's came about:
 <code>api/v1/workloads/NAMESPACE/TYPE/NAME</code>, e.g. <code>api/v1/workloads/shop/deployment/web</code></li>
+<li><a href="api/v1/scaling">Target replicas</a></li>
 <li><a href="api/v1/status/sources">Sources: what has come in and what is missing</a></li>
 <li><a href="api/v1/status/backfill">Back-fill</a></li>
 <li><a href="api/v1/status/runtimeinfo">Run-time information</a></li>
@@ -58,6 +61,7 @@ struct Exporter {
     recommendations.Append(*snapshot, writer);
     namespaces.Append(*snapshot, PricesNow(), writer);
     forecasts.Append(*snapshot, writer);
+    scaling.Append(*snapshot, writer);
     if (sources.vpa_metrics && sources.vpa_metrics()) {
       vpa.Append(*snapshot, writer);
     } else {
@@ -84,6 +88,11 @@ struct Exporter {
   HttpResponse Recommendations(const HttpRequest& request) const {
     if (!sources.ready()) return NotReady();
     return RecommendationsAnswer(*sources.snapshots.Current(), PricesNow(), request);
+  }
+
+  HttpResponse Scaling(const HttpRequest& request) const {
+    if (!sources.ready()) return NotReady();
+    return ScalingAnswer(*sources.snapshots.Current(), request);
   }
 
   HttpResponse Workload(const HttpRequest& request) const {
@@ -120,6 +129,7 @@ struct Exporter {
   RecommendationMetrics recommendations;
   NamespaceMetrics namespaces;
   ForecastMetrics forecasts;
+  ScalingMetrics scaling;
   VpaMetrics vpa;
 };
 
@@ -159,6 +169,8 @@ std::vector<HttpRoute> Routes(Sources sources) {
       GetCompressed("/metrics", [exporter](Request request) { return exporter->Metrics(request); }),
       GetCompressed("/api/v1/recommendations",
                     [exporter](Request request) { return exporter->Recommendations(request); }),
+      GetCompressed(kScalingPath,
+                    [exporter](Request request) { return exporter->Scaling(request); }),
       GetCompressed(kWorkloadPath,
                     [exporter](Request request) { return exporter->Workload(request); }),
       GetCompressed("/api/v1/status/sources",

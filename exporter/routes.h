@@ -5,6 +5,7 @@
 //   /metrics                        text 0.0.4 or OpenMetrics 1.0, gzip when asked
 //   /-/healthy  /-/ready            as Prometheus; ready answers 503 until the daemon is
 //   /api/v1/recommendations         exporter/api.h
+//   /api/v1/scaling                 exporter/scaling_json.h
 //   /api/v1/workloads/*             exporter/workload_api.h
 //   /api/v1/status/sources  /api/v1/status/buildinfo  /api/v1/status/config
 //   /api/v1/status/runtimeinfo
@@ -12,8 +13,8 @@
 //
 //   /-/reload                       200 when it took effect, else 500 and why not
 //
-// Until the daemon is ready, recommendations, workloads and sources are answered 503: what is not
-// there yet must not look as if it did not exist.
+// Until the daemon is ready, recommendations, scaling, workloads and sources are answered 503: what
+// is not there yet must not look as if it did not exist.
 
 #include <functional>
 #include <string>

@@ -8,10 +8,12 @@
 #include "exporter/advice_json.h"
 #include "exporter/answer_json.h"
 #include "exporter/api.h"
+#include "exporter/find_advice.h"
 #include "exporter/forecast_json.h"
 #include "exporter/json_writer.h"
 #include "exporter/near_miss.h"
 #include "exporter/recommendation_query.h"
+#include "exporter/scaling_json.h"
 #include "model/advice_text.h"
 #include "model/quoted.h"
 #include "rightsizing/correction.h"
@@ -147,26 +149,21 @@ void WriteProfile(const ContainerExplanation& container, JsonWriter& json) {
   json.EndObject();
 }
 
-/// As the Snapshot has it: the same answer everywhere.
-WorkloadClass ClassOf(const Snapshot& snapshot, const WorkloadId& id) {
-  for (const auto& block : snapshot.blocks) {
-    if (block->cluster != id.cluster || block->name_space != id.name_space) continue;
-    const auto found = std::ranges::find(block->workloads, id, &WorkloadAdvice::id);
-    if (found != block->workloads.end()) return found->workload_class;
-  }
-  return WorkloadClass::kUnknown;
-}
-
 void WriteWorkload(const WorkloadExplanation& workload, const Snapshot& snapshot,
                    ForecastParts parts, JsonWriter& json) {
-  const WorkloadClass workload_class = ClassOf(snapshot, workload.id);
+  const WorkloadAdvice* const advice = FindAdvice(snapshot, workload.id);
+  // The same answer as everywhere; of a workload that came after the last tick what its shard says.
+  const WorkloadScaling* scaling = workload.scaling ? &*workload.scaling : nullptr;
+  if (advice != nullptr) scaling = advice->scaling.get();
   json.BeginObject();
   WriteUnlessEmpty("cluster", workload.id.cluster, json);
   json.Member("namespace", workload.id.name_space);
   json.Member("workload_type", workload.id.workload_type);
   json.Member("workload", workload.id.workload);
   WriteNumber("replicas", workload.replicas, json);
-  if (workload_class != WorkloadClass::kUnknown) json.Member("class", ToString(workload_class));
+  if (advice != nullptr && advice->workload_class != WorkloadClass::kUnknown) {
+    json.Member("class", ToString(advice->workload_class));
+  }
   if (workload.event_time_ms != 0) WriteTime("event_time", workload.event_time_ms, json);
   json.Key("containers");
   json.BeginArray();
@@ -186,7 +183,13 @@ void WriteWorkload(const WorkloadExplanation& workload, const Snapshot& snapshot
   json.EndArray();
   if (workload.forecast) {
     json.Key("forecast");
-    WriteForecast(*workload.forecast, *snapshot.resources, workload.replicas, parts, json);
+    const LoadBase base = LoadBaseOf(workload.forecast->now, workload.replicas, scaling);
+    WriteForecast(*workload.forecast, *snapshot.resources, base, parts, json);
+  }
+  if (scaling != nullptr) {
+    json.Key("scaling");
+    const Resource resource = workload.forecast ? workload.forecast->now.resource : Resource::kCpu;
+    WriteScaling(*scaling, resource, *snapshot.resources, json);
   }
   json.EndObject();
 }

@@ -2,23 +2,15 @@
 
 #include <array>
 #include <cmath>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "forecast/due_fitter.h"
 #include "forecast/forecast_track.h"
-#include "forecast/model_choice.h"
 
 namespace tidemark::forecast {
 namespace {
-
-/// Of one core, by this thread.
-double SpentSeconds() {
-  timespec spent{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
-}
 
 std::optional<double> Ratio(double loss, double unit) {
   if (!(unit > 0)) return std::nullopt;
@@ -123,73 +115,6 @@ class Observer final : public ScoreObserver {
   bool scoring_ = false;
 };
 
-BacktestFits& FitsOf(std::vector<BacktestFits>& fits, ForecastModel model) {
-  for (BacktestFits& of : fits) {
-    if (of.model == model) return of;
-  }
-  fits.emplace_back().model = model;
-  return fits.back();
-}
-
-/// Fits on the spot what is due.
-class Fitter {
- public:
-  explicit Fitter(const BacktestOptions& options) : options_(options) {}
-
-  void Fit(ForecastTrack& track, int64_t minute) {
-    for (const DueFit& due : track.Due(minute)) {
-      if (IsNetwork(due.model) && !options_.train_networks) continue;
-      FitOne(track, due.model, minute);
-    }
-  }
-  std::vector<BacktestFits> TakeFits() { return std::move(fits_); }
-  double seconds() const { return seconds_; }
-
- private:
-  void FitOne(ForecastTrack& track, ForecastModel model, int64_t minute) {
-    BacktestFits& fits = FitsOf(fits_, model);
-    const DemandSeries history = track.Series();
-    const auto forecaster = MakeForecaster(model, track.horizons());
-    const std::string before = track.Weights(model);
-    if (!before.empty()) {
-      ByteReader in(before);
-      static_cast<void>(forecaster->Restore(in));  // else it begins from nothing
-    }
-    const double start = SpentSeconds();
-    const auto report = forecaster->Fit(history, {.seed = options_.seed});
-    const double seconds = SpentSeconds() - start;
-    fits.seconds += seconds;
-    seconds_ += seconds;
-    if (!report) {
-      ++fits.failures;
-      fits.failure = report.error().message;
-      track.NoteFailedFit(model, minute);
-      return;
-    }
-    std::string weights;
-    ByteWriter out(weights);
-    forecaster->Save(out);
-    const FittedModel fitted{.model = model,
-                             .weights = weights,
-                             .trained_minute = history.end() - 1,
-                             .seconds = seconds,
-                             .report = *report};
-    if (const auto activated = track.Activate(fitted); !activated) {
-      ++fits.failures;
-      fits.failure = activated.error().message;
-      track.NoteFailedFit(model, minute);
-      return;
-    }
-    ++fits.fits;
-    fits.iterations += report->iterations;
-    fits.what = report->what;
-  }
-
-  const BacktestOptions& options_;
-  std::vector<BacktestFits> fits_;
-  double seconds_ = 0;
-};
-
 Result<void> Check(const DemandSeries& demand, const BacktestOptions& options) {
   const auto refuse = [](std::string message) {
     return Fail(ErrorCode::kInvalidArgument, std::move(message));
@@ -224,9 +149,9 @@ Result<BacktestReport> Backtest(const DemandSeries& demand, const BacktestOption
   rule.steps = DemandSteps::kMinutes;
   ForecastTrack track(rule, options.settings);
   Observer observer(options.settings.horizons_minutes, options.keep_forecasts);
-  Fitter fitter(options);
+  DueFitter fitter({.seed = options.seed, .train_networks = options.train_networks});
   BacktestReport report;
-  const double start = SpentSeconds();
+  const double start = CoreSeconds();
   for (size_t i = 0; i < demand.values.size(); ++i) {
     if (std::isnan(demand.values[i])) continue;
     const int64_t minute = demand.first + static_cast<int64_t>(i);
@@ -235,7 +160,7 @@ Result<BacktestReport> Backtest(const DemandSeries& demand, const BacktestOption
     ++report.minutes;
     fitter.Fit(track, minute);
   }
-  report.forecast_seconds = SpentSeconds() - start - fitter.seconds();
+  report.forecast_seconds = CoreSeconds() - start - fitter.seconds();
   report.now = track.Now(demand.end() - 1);
   report.memory_bytes = track.MemoryBytes();
   report.horizons = observer.Report(track.models());

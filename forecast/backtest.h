@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "forecast/demand_history.h"
+#include "forecast/due_fitter.h"
 #include "model/forecast.h"
 #include "model/result.h"
 
@@ -58,24 +59,13 @@ struct BacktestHorizon {
   std::vector<ForecastPoint> forecasts;
 };
 
-/// The fits of one model.
-struct BacktestFits {
-  ForecastModel model = ForecastModel::kLastValue;
-  uint32_t fits = 0;
-  uint32_t failures = 0;
-  uint64_t iterations = 0;
-  double seconds = 0;   ///< of one core
-  std::string what;     ///< of the last
-  std::string failure;  ///< of the last; may be empty
-};
-
 struct BacktestReport {
   std::vector<BacktestHorizon> horizons;
-  std::vector<BacktestFits> fits;  ///< of the models for which any was due
-  uint64_t minutes = 0;            ///< of demand that were known
-  double forecast_seconds = 0;     ///< of one core, for everything but fits
-  WorkloadForecast now;            ///< at the end
-  size_t memory_bytes = 0;         ///< of the track at the end
+  std::vector<FitsOfModel> fits;  ///< of the models for which any was due
+  uint64_t minutes = 0;           ///< of demand that were known
+  double forecast_seconds = 0;    ///< of one core, for everything but fits
+  WorkloadForecast now;           ///< at the end
+  size_t memory_bytes = 0;        ///< of the track at the end
 };
 
 /// kInvalidArgument: the series is empty, has a value that is negative or infinite, or is no longer

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "estimators/peaks_over_threshold.h"
@@ -114,7 +115,7 @@ double ErrorSketch::Quantile(double p) const {
   return std::clamp(quantile, -double{least_}, double{largest_});
 }
 
-double ErrorSketch::TailQuantile(double p) const {
+estimators::TailFit ErrorSketch::FitTail() const {
   constexpr double kTailShare = 1 - kTailFrom;
   constexpr size_t kMostExcesses = 40;
   const double largest = double{largest_};
@@ -130,9 +131,23 @@ double ErrorSketch::TailQuantile(double p) const {
   }
   const auto observations =
       static_cast<uint64_t>(static_cast<double>(ascending.size()) / kTailShare);
-  const estimators::TailFit tail = estimators::FitTail(threshold, ascending, observations, largest);
+  return estimators::FitTail(threshold, ascending, observations, largest);
+}
+
+double ErrorSketch::TailLevel(const estimators::TailFit& tail, double p) const {
   if (!tail.IsFitted()) return Quantile(p);
-  return std::clamp(tail.Level(1 - p), threshold, std::max(threshold, 3 * largest));
+  return std::clamp(tail.Level(1 - p), tail.threshold,
+                    std::max(tail.threshold, 3 * double{largest_}));
+}
+
+double ErrorSketch::TailQuantile(double p) const { return TailLevel(FitTail(), p); }
+
+void ErrorSketch::Quantiles(std::span<const double> p, std::span<double> out) const {
+  std::optional<estimators::TailFit> tail;
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (p[i] >= kTailFrom && !tail) tail = FitTail();
+    out[i] = p[i] >= kTailFrom ? TailLevel(*tail, p[i]) : Quantile(p[i]);
+  }
 }
 
 void ErrorSketch::Save(ByteWriter& out) const {

@@ -15,8 +15,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "model/byte_codec.h"
+
+namespace tidemark::estimators {
+struct TailFit;
+}
 
 namespace tidemark::forecast {
 
@@ -45,6 +50,9 @@ class ErrorSketch {
   /// The same for p of kTailFrom and above, from a tail fitted to the upper errors; never more than
   /// three times the largest that was seen.
   double TailQuantile(double p) const;
+  /// Quantile and, of kTailFrom and above, TailQuantile of each p, with one fit for all. `out` is
+  /// as long as `p`.
+  void Quantiles(std::span<const double> p, std::span<double> out) const;
 
   void Save(ByteWriter& out) const;
   /// Fails the reader where it is nothing that Save can have written.
@@ -56,6 +64,8 @@ class ErrorSketch {
   static constexpr uint16_t kWeight = 16;  // of one error; a halving loses less so
   static constexpr uint8_t kScaleErrors = 10;
 
+  estimators::TailFit FitTail() const;
+  double TailLevel(const estimators::TailFit& tail, double p) const;
   static size_t BucketOf(float quotient);
   double StartOf(size_t bucket) const;
   double EndOf(size_t bucket) const;

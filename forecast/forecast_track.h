@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,6 +112,18 @@ class ForecastTrack {
   /// of the horizons; from the errors of the model in use, corrected as its intervals are. Absent
   /// where there is no forecast, or no interval.
   std::optional<double> Quantile(int64_t now_minute, size_t horizon, double p) const;
+  /// The demand `minutes`, 1 or more, ahead by this model, a candidate, or by that in use; between
+  /// horizons on straight lines (before the first from the demand of now), beyond the longest as at
+  /// the longest. Absent where there is no forecast.
+  std::optional<double> Expected(int64_t now_minute, std::optional<ForecastModel> model,
+                                 int32_t minutes) const;
+  /// out[i]: the demand so far ahead, between horizons likewise, that is not passed with
+  /// probability p[i], in (0, 1), as Quantile has it. False, and nothing written, where there is no
+  /// interval. `out` is as long as `p`.
+  bool Quantiles(int64_t now_minute, int32_t minutes, std::span<const double> p,
+                 std::span<double> out) const;
+  /// The demand that is passed in a minute with this risk, in (0, 1); absent in the first hours.
+  std::optional<double> HighWater(double risk) const;
   /// As Now, with history, past forecasts, fits and tail.
   ForecastExplanation Explain(int64_t now_minute) const;
 

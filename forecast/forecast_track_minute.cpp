@@ -209,24 +209,4 @@ ForecastTrack::State::Made ForecastTrack::State::Make(const Lane& lane,
   return made;
 }
 
-std::optional<double> ForecastTrack::State::Quantile(int64_t now_minute, size_t horizon,
-                                                     double p) const {
-  if (newest_ < 0 || now_minute - newest_ > kHeldMinutes || horizon >= lanes_.size() ||
-      !(p >= 0.5 && p < 1)) {
-    return std::nullopt;
-  }
-  const Lane& lane = lanes_[horizon];
-  const Made& made = MadeAt(lane, newest_);
-  if (std::isnan(made.lower)) return std::nullopt;
-  const double scale = double{PendingAt(lane, newest_)[made.candidate].scale};
-  const ErrorSketch& sketch = lane.sketches[made.candidate];
-  // The interval's miss is aimed at more or less than asked for; so are all others.
-  const double miss = plan_.miss();
-  const double aimed = (1 - lane.intervals.UpperProbability(miss)) / miss;
-  const double wanted = 1 - std::min((1 - p) * aimed, 0.5);
-  const double quotient =
-      wanted >= ErrorSketch::kTailFrom ? sketch.TailQuantile(wanted) : sketch.Quantile(wanted);
-  return std::max(0.0, double{made.demand} + scale * quotient);
-}
-
 }  // namespace tidemark::forecast

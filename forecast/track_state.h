@@ -53,6 +53,11 @@ class ForecastTrack::State {
   std::string Weights(ForecastModel model) const;
   WorkloadForecast Now(int64_t now_minute) const;
   std::optional<double> Quantile(int64_t now_minute, size_t horizon, double p) const;
+  std::optional<double> Expected(int64_t now_minute, std::optional<ForecastModel> model,
+                                 int32_t minutes) const;
+  bool Quantiles(int64_t now_minute, int32_t minutes, std::span<const double> p,
+                 std::span<double> out) const;
+  std::optional<double> HighWater(double risk) const;
   ForecastExplanation Explain(int64_t now_minute) const;
   /// Takes what fits `plan_` out of another state, whatever its plan.
   void TakeOver(State& old);
@@ -122,6 +127,13 @@ class ForecastTrack::State {
   void ChooseModels();
   void ParkNetworks();
   void Forecast(int64_t minute);
+  /// Between which lanes a time ahead lies.
+  struct Between;
+  Between LanesAround(int32_t minutes) const;
+  bool IsHeld(int64_t now_minute) const {
+    return newest_ >= 0 && now_minute - newest_ <= kHeldMinutes;
+  }
+  double QuantileOf(const Lane& lane, const Made& made, double p) const;
   Made Make(const Lane& lane, std::span<const Pending> pending) const;
 
   bool CanForecast(size_t candidate) const;

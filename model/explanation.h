@@ -10,6 +10,7 @@
 
 #include "model/forecast.h"
 #include "model/profile.h"
+#include "model/scaling.h"
 #include "model/snapshot.h"
 
 namespace tidemark {
@@ -89,6 +90,7 @@ struct WorkloadExplanation {
   double replicas = 0;
   std::vector<ContainerExplanation> containers;
   std::optional<ForecastExplanation> forecast;  ///< absent: the demand is not kept
+  std::optional<WorkloadScaling> scaling;       ///< absent: as WorkloadAdvice::scaling
 };
 
 }  // namespace tidemark

@@ -16,6 +16,7 @@
 #include "model/profile.h"
 #include "model/resource.h"
 #include "model/resource_table.h"
+#include "model/scaling.h"
 #include "model/workload_id.h"
 
 namespace tidemark {
@@ -106,6 +107,8 @@ struct WorkloadAdvice {
   uint32_t containers_known = 0;            ///< also those of which there is no advice
   WorkloadClass workload_class = WorkloadClass::kUnknown;
   std::shared_ptr<const WorkloadForecast> forecast;  ///< null: its demand is not kept
+  /// Null: neither an autoscaler nor the configuration says anything of its replicas.
+  std::shared_ptr<const WorkloadScaling> scaling;
 };
 
 /// All workloads of one namespace, sorted by type and name.

@@ -35,6 +35,9 @@ struct WorkloadStatus {
   bool has_recommendation = false;
   std::vector<Prerequisite> prerequisites;
   std::vector<PodStatus> pods;  ///< at most 100
+  /// What a target of replicas needs beside a demand: replicas, bounds, request of a pod, start-up
+  /// time. Empty where no demand is wished.
+  std::vector<Prerequisite> scaling_prerequisites;
 };
 
 /// Questions that a shard answers. Thread-safe; may wait for the shard's queue.

@@ -82,7 +82,7 @@ DemandSum::Open& DemandSum::At(int64_t start_ms) {
   return *at;
 }
 
-bool DemandSum::Add(UsageMinute minute, bool is_young) {
+bool DemandSum::Add(UsageMinute minute, bool is_young, Headroom headroom) {
   if (minute.start_ms < given_until_ms_) return false;
   Open& open = At(minute.start_ms);
   if (is_young) {
@@ -91,6 +91,9 @@ bool DemandSum::Add(UsageMinute minute, bool is_young) {
     open.usage += minute.usage;
     ++open.pods;
   }
+  if (headroom == Headroom::kNone) ++open.held_back;
+  if (headroom == Headroom::kSome) ++open.free;
+  if (headroom == Headroom::kUnknown) ++open.unknown;
   return true;
 }
 
@@ -102,9 +105,15 @@ void DemandSum::LeaveOut(int64_t start_ms) {
   if (start_ms >= given_until_ms_) At(start_ms).is_left_out = true;
 }
 
+bool DemandSum::Open::IsCensored() const {
+  const uint64_t known = uint64_t{held_back} + free;
+  return held_back > 0 && uint64_t{held_back} * 2 >= known && known >= unknown;
+}
+
 /// nullopt: not known well enough.
 std::optional<DemandMinute> DemandSum::Open::Total() const {
-  DemandMinute minute{start_ms, usage, pods + static_cast<uint32_t>(young.size())};
+  DemandMinute minute{start_ms, usage, pods + static_cast<uint32_t>(young.size()), missing,
+                      IsCensored()};
   if (minute.pods == 0 || is_left_out) return std::nullopt;
   const uint64_t known = uint64_t{minute.pods} + missing;
   if (missing * kMissingOneOf > known) return std::nullopt;
@@ -151,13 +160,16 @@ void DemandSum::Save(ByteWriter& out, int64_t base_ms) const {
     out.Double(open.usage);
     out.Varint(open.pods);
     out.Varint(open.missing);
+    out.Varint(open.held_back);
+    out.Varint(open.free);
+    out.Varint(open.unknown);
     out.Bool(open.is_left_out);
     out.Varint(open.young.size());
     for (const double one : open.young) out.Double(one);
   }
 }
 
-std::optional<DemandSum> DemandSum::Restore(ByteReader& in, int64_t base_ms) {
+std::optional<DemandSum> DemandSum::Restore(ByteReader& in, int64_t base_ms, bool has_headroom) {
   constexpr uint64_t kMostPods = uint64_t{1} << 31;  // so that no count of them overflows
   DemandSum sum(RestoreMs(in, base_ms));
   bool good = IsAligned(sum.given_until_ms_);
@@ -169,15 +181,22 @@ std::optional<DemandSum> DemandSum::Restore(ByteReader& in, int64_t base_ms) {
     open.usage = in.Double();
     const uint64_t pods = in.Varint();
     const uint64_t missing = in.Varint();
+    const uint64_t held_back = has_headroom ? in.Varint() : 0;
+    const uint64_t free = has_headroom ? in.Varint() : 0;
+    const uint64_t unknown = has_headroom ? in.Varint() : 0;
     open.is_left_out = in.Bool();
     const uint64_t young = in.Count(sizeof(double));
     open.young.reserve(young);
     for (uint64_t y = 0; y < young; ++y) open.young.push_back(in.Double());
     good = !in.failed() && pods + young < kMostPods && missing < kMostPods &&
+           held_back < kMostPods && free < kMostPods && unknown < kMostPods &&
            IsAligned(open.start_ms) && open.start_ms >= sum.given_until_ms_ &&
            (sum.open_.empty() || sum.open_.back().start_ms < open.start_ms);
     open.pods = static_cast<uint32_t>(pods);
     open.missing = static_cast<uint32_t>(missing);
+    open.held_back = static_cast<uint32_t>(held_back);
+    open.free = static_cast<uint32_t>(free);
+    open.unknown = static_cast<uint32_t>(unknown);
     sum.open_.push_back(std::move(open));
   }
   if (!good) in.Fail();

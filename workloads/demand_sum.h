@@ -16,9 +16,15 @@
 // scales by it takes pods away just when something is wrong with a node. Nothing is ever scaled up
 // to what the missing ones might have used.
 //
+// A pod that sits at its limit, or is throttled for long, would use more if it could: what it needs
+// is not known. Load is spread over the pods of a workload, so that a few may be held back by
+// chance or by what they alone do; where at least half of those are of which it is known, the
+// demand is censored. Nothing is known of a pod without a limit; where there are more of those
+// than of the others they take what the others cannot.
+//
 // Pure functions of the order of the calls; no clock is asked. Value types, not thread-safe. As
 // many minutes are open as the slowest pod lags behind, at most those of five minutes in live
-// operation; of each, 40 bytes and 8 more for each young pod. A pod takes 56 bytes.
+// operation; of each, 48 bytes and 8 more for each young pod. A pod takes 56 bytes.
 
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
@@ -59,6 +65,14 @@ struct PodDemand {
   bool Restore(ByteReader& in, int64_t base_ms);
 };
 
+/// Whether a pod could have used more in a minute.
+enum class Headroom : uint8_t {
+  kUnknown,   ///< its limit is not known
+  kSome,      ///< yes
+  kNone,      ///< it was held back by its limit
+  kDisregard  ///< it does not matter: it was young or not ready
+};
+
 /// The demand of one workload: of one resource, by all its pods.
 class DemandSum {
  public:
@@ -66,7 +80,7 @@ class DemandSum {
   explicit DemandSum(int64_t begin_ms = kNever) : given_until_ms_(begin_ms) {}
 
   /// A whole pod's minute. False, and nothing added, when the minute was given out already.
-  bool Add(UsageMinute minute, bool is_young);
+  bool Add(UsageMinute minute, bool is_young, Headroom headroom = Headroom::kDisregard);
   /// A pod that lives has no usage in the minute.
   void AddMissing(int64_t start_ms);
   /// The minute is not given, whatever comes.
@@ -94,7 +108,9 @@ class DemandSum {
   /// Appends the whole state but for the pods; times as distances to `base_ms`.
   void Save(ByteWriter& out, int64_t base_ms) const;
   /// What Save wrote; nullopt, and the reader failed, when the bytes are no such thing.
-  static std::optional<DemandSum> Restore(ByteReader& in, int64_t base_ms);
+  /// `has_headroom`: false for what was saved before it was kept.
+  static std::optional<DemandSum> Restore(ByteReader& in, int64_t base_ms,
+                                          bool has_headroom = true);
 
  private:
   struct Open {
@@ -102,9 +118,13 @@ class DemandSum {
     double usage = 0;  // of those that are not young
     uint32_t pods = 0;
     uint32_t missing = 0;
+    uint32_t held_back = 0;  // by Headroom: kNone
+    uint32_t free = 0;       // kSome
+    uint32_t unknown = 0;    // kUnknown
     bool is_left_out = false;
     std::vector<double> young;
 
+    bool IsCensored() const;
     std::optional<DemandMinute> Total() const;
   };
   struct Waited {

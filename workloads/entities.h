@@ -16,32 +16,17 @@
 #include "model/workload_id.h"
 #include "workloads/container_signs.h"
 #include "workloads/demand_sum.h"
+#include "workloads/fact.h"
 #include "workloads/kill_watch.h"
 #include "workloads/original_resources.h"
 #include "workloads/owner_graph.h"
 #include "workloads/pod_sum.h"
+#include "workloads/readiness.h"
 #include "workloads/series_batch.h"
+#include "workloads/startup_times.h"
 #include "workloads/usage.h"
 
 namespace tidemark::workloads {
-
-/// A value that one series tells and that holds until that series ends or falls silent.
-struct Fact {
-  double value = 0;
-  int64_t last_ms = kNever;
-  uint32_t series = kNoSeries;  ///< who says so; kNoSeries: nobody
-
-  void Set(uint32_t by, Sample sample) { *this = Fact{sample.value, sample.timestamp_ms, by}; }
-  /// Only the series that set it can end it: a pod's successor of the same name may have set it
-  /// anew.
-  void End(uint32_t by) {
-    if (series == by) *this = Fact{};
-  }
-  std::optional<double> At(int64_t event_time_ms) const {
-    if (series == kNoSeries || last_ms < event_time_ms - kMaxGapMs) return std::nullopt;
-    return value;
-  }
-};
 
 /// The earliest minute of which something is known; kNever: none is.
 struct FirstMinute {
@@ -117,14 +102,18 @@ struct Workload {
   WorkloadId id;
   bool hidden =
       false;  ///< the private workload of a pod whose owner is not known yet: not exported
-  bool assumed = false;  ///< found by the fallback rule only
-  uint32_t pods = 0;
+  bool assumed = false;    ///< found by the fallback rule only
+  std::vector<Pod*> pods;  ///< in no order; each knows its place
   int64_t last_sample_ms = kNever;
   /// ProfileSubject::pod_labels, as its newest pod of which labels came has them.
   std::string pod_labels;
   int64_t labels_from_ms = kNever;  ///< Pod::first_ms of that pod
   std::map<std::string, WorkloadContainer, std::less<>> containers;
   std::unique_ptr<WorkloadDemand> demand;  ///< null: none is wished
+  StartupTimes startups;                   ///< of its pods; looked at with its demand
+
+  void Join(Pod& pod);
+  void Leave(Pod& pod);
 };
 
 /// A container of one pod, or the sum of its containers (kPodSum), which has no series.
@@ -164,6 +153,8 @@ struct Pod {
   std::string name;
   std::optional<Owner> owner;
   uint32_t owner_series = kNoSeries;
+  uint32_t place = 0;  ///< in Workload::pods
+  PodReadiness readiness;
   Fact completed;                ///< 1 while the pod is Succeeded or Failed
   Fact started;                  ///< when it started, Unix seconds
   int64_t first_ms = kNever;     ///< first sample
@@ -198,5 +189,18 @@ struct Pod {
     return completed.At(event_time_ms).value_or(0) > 0;
   }
 };
+
+inline void Workload::Join(Pod& pod) {
+  pod.workload = this;
+  pod.place = static_cast<uint32_t>(pods.size());
+  pods.push_back(&pod);
+}
+
+/// The pod's pointer to the workload is left for whoever moves or removes it.
+inline void Workload::Leave(Pod& pod) {
+  pods[pod.place] = pods.back();
+  pods[pod.place]->place = pod.place;
+  pods.pop_back();
+}
 
 }  // namespace tidemark::workloads

@@ -209,7 +209,9 @@ void NamespaceState::HandOver(Pod& pod, int64_t until_ms, int64_t missing_until_
   for (const UsageMinute& minute : own.open) {
     if (minute.start_ms >= until_ms) break;
     miss(minute.start_ms);
-    demand.sum.Add(minute, IsYoung(pod, minute.start_ms + kMinuteMs, demand.wish.startup_ms));
+    const bool is_young = IsYoung(pod, minute.start_ms + kMinuteMs, demand.wish.startup_ms);
+    demand.sum.Add(minute, is_young,
+                   is_young ? Headroom::kDisregard : HeadroomOf(pod, demand.wish.resource, minute));
     own.CountsIn(minute.start_ms);
   }
   miss(std::min(until_ms, missing_until_ms));
@@ -294,11 +296,29 @@ void NamespaceState::SettleDemand(Workload& workload) {
   demand_minutes_.clear();
   demand.sum.Close(until_ms, demand_minutes_);
   WorkloadContainer& container = *demand.container;
+  int64_t looked_ms = kNever;
+  PodFacts of_pods;
   for (const DemandMinute& minute : demand_minutes_) {
     container.last_usage_ms = std::max(container.last_usage_ms, minute.start_ms);
     if (minute.start_ms < container.past_until_ms) continue;
     container.BeginsAt(minute.start_ms, resource);
-    context_.usage.AddDemand(container.index, resource, minute);
+    // What comes long after its time must not cost a look at all pods for each of its minutes.
+    const int64_t end_ms = minute.start_ms + kMinuteMs;
+    const int64_t look_ms =
+        std::max(end_ms, demand_minutes_.back().start_ms + kMinuteMs - kMaxGapMs);
+    if (look_ms != looked_ms) of_pods = LookAtPods(workload, resource, look_ms);
+    looked_ms = look_ms;
+    DemandFacts facts;
+    facts.replicas = ReplicasOf(workload, end_ms);
+    facts.request = of_pods.request;
+    facts.ready_pods = of_pods.ready;
+    facts.startup_ms = workload.startups.Usual();
+    if (const auto bounds =
+            autoscalers_.BoundsOf(workload.id.workload_type, workload.id.workload, end_ms)) {
+      facts.min_replicas = bounds->min;
+      facts.max_replicas = bounds->max;
+    }
+    context_.usage.AddDemand(container.index, resource, minute, facts);
   }
 }
 

@@ -38,8 +38,7 @@ Pod& NamespaceState::PodNamed(std::string_view label, int64_t first_ms) {
   hidden = std::make_unique<Workload>();
   hidden->id = {cluster_, name_, "", pod->name};
   hidden->hidden = true;
-  hidden->pods = 1;
-  pod->workload = hidden.get();
+  hidden->Join(*pod);
   Pod& added = *pods_.emplace(pod->name, std::move(pod)).first->second;
   Wait(added);
   context_.counters.pods_now.fetch_add(1, std::memory_order_relaxed);
@@ -54,8 +53,7 @@ Pod& NamespaceState::DirectPod(const Source& source, std::string_view workload, 
   pod->name = name;
   pod->first_ms = first_ms;
   Workload& to = WorkloadFor({source.workload_type, std::string(workload)}, first_ms);
-  ++to.pods;
-  pod->workload = &to;
+  to.Join(*pod);
   context_.counters.pods_now.fetch_add(1, std::memory_order_relaxed);
   return *pods_.emplace(name, std::move(pod)).first->second;
 }
@@ -193,9 +191,8 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
     container.container = shared.index;
   }
   to.last_sample_ms = std::max(to.last_sample_ms, from.last_sample_ms);
-  ++to.pods;
-  --from.pods;
-  pod.workload = &to;
+  from.Leave(pod);
+  to.Join(pod);
   if (to.demand) {
     minutes_.clear();
     TakeDemand(pod, to.demand->wish.resource, std::nullopt);
@@ -203,7 +200,7 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
   if (from.hidden) {
     DropContainers(from);
     hidden_.erase(pod.name);
-  } else if (from.assumed && from.pods == 0) {
+  } else if (from.assumed && from.pods.empty()) {
     // The fallback had guessed another name or type: what it gathered belongs to the true owner.
     if (from.labels_from_ms != kNever) SetWorkloadLabels(to, from.labels_from_ms, from.pod_labels);
     for (auto& [name, container] : from.containers) {
@@ -212,6 +209,7 @@ void NamespaceState::MovePod(Pod& pod, Workload& to) {
       context_.usage.MergeContainer(container.index, shared.index);
       shared.TakeOver(container);
     }
+    to.startups.TakeOver(from.startups);
     DropContainers(from);
     workloads_.erase({from.id.workload_type, from.id.workload});
     context_.counters.workloads_now.fetch_sub(1, std::memory_order_relaxed);
@@ -238,7 +236,7 @@ void NamespaceState::RemovePod(Pod& pod) {
     context_.usage.RemoveInstance(container.index);
     context_.instances.Release(container.index);
   }
-  --pod.workload->pods;
+  pod.workload->Leave(pod);
   if (pod.workload->hidden) {
     DropContainers(*pod.workload);
     hidden_.erase(pod.name);
@@ -298,7 +296,7 @@ void NamespaceState::CollectGarbage() {
   }
   for (auto it = workloads_.begin(); it != workloads_.end();) {
     Workload& workload = *it->second;
-    if (workload.pods == 0 && workload.last_sample_ms < unused_before) {
+    if (workload.pods.empty() && workload.last_sample_ms < unused_before) {
       DropContainers(workload);
       it = workloads_.erase(it);
       context_.counters.workloads_now.fetch_sub(1, std::memory_order_relaxed);

@@ -61,10 +61,11 @@ Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Failure() {
 
 Result<std::unique_ptr<NamespaceState>> NamespaceState::Restorer::Restore(size_t number) {
   const bool good = ReadHead(number) && ReadWorkloads() && ReadPods() && ReadReplicas() &&
-                    (version_ < 2 || ReadLabels()) && ReadSeries() && CheckReferences() &&
-                    ReadUsage() && ReadFlushes() && (version_ < 2 || (ReadKills() && ReadSums())) &&
+                    (version_ < 5 || ReadAutoscalers()) && (version_ < 2 || ReadLabels()) &&
+                    ReadSeries() && CheckReferences() && ReadUsage() && ReadFlushes() &&
+                    (version_ < 2 || (ReadKills() && ReadSums())) &&
                     (version_ < 3 || ReadSigns()) && (version_ < 4 || ReadDemand()) &&
-                    !in_.failed();
+                    (version_ < 5 || ReadStarts()) && !in_.failed();
   if (!good) return Failure();
   Count();
   TakeDemand();
@@ -252,8 +253,7 @@ bool NamespaceState::Restorer::ReadPod(Pod& pod, const Pod* before) {
     place = workloads_[workload];
   }
   if (in_.failed()) return false;
-  pod.workload = place.workload;
-  ++pod.workload->pods;
+  place.workload->Join(pod);
   if ((bits & kSavedWaits) != 0) state_->Wait(pod);
   return ReadPodContainers(pod, place);
 }
@@ -308,6 +308,21 @@ bool NamespaceState::Restorer::ReadReplicas() {
     replicas_.emplace_back(&at->first, &at->second);
   }
   return !in_.failed() || Damaged("replicas are cut or damaged");
+}
+
+bool NamespaceState::Restorer::ReadAutoscalers() {
+  constexpr size_t kLeastAutoscaler = 5;
+  const uint64_t count = in_.Count(kLeastAutoscaler);
+  autoscalers_.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    std::string name = RestoreTextAfter(in_, i == 0 ? std::string_view() : autoscalers_.back());
+    if (in_.failed() || (i > 0 && name <= autoscalers_.back())) {
+      return Damaged("autoscalers are out of order or cut");
+    }
+    for (LastingFact& told : state_->autoscalers_.Add(name)->told) told.since_ms = Ms();
+    autoscalers_.push_back(std::move(name));
+  }
+  return !in_.failed() || Damaged("autoscalers are cut or damaged");
 }
 
 bool NamespaceState::Restorer::ReadLabels() {

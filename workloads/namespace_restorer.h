@@ -74,6 +74,7 @@ class NamespaceState::Restorer {
   bool ReadPod(Pod& pod, const Pod* before);
   bool ReadPodContainers(Pod& pod, const WorkloadPlace& place);
   bool ReadReplicas();
+  bool ReadAutoscalers();
   bool ReadSeries();
   bool ReadOneSeries(uint32_t index);
   bool ReadBinding(SavedKind kind, uint8_t head, uint32_t index);
@@ -94,8 +95,11 @@ class NamespaceState::Restorer {
   bool ReadSigns();
   bool ReadSignBinding(bool holds, Series& series);
   bool ReadNodeBinding(Series& series);
+  bool ReadAutoscalerBinding(bool holds, Series& series);
   bool ReadDemand();
   bool ReadPodDemand(const PodPlace& place);
+  bool ReadStarts();
+  bool ReadReadiness(Pod& pod);
   /// From here on nothing fails.
   void Count();
   void TakeDemand();
@@ -125,6 +129,7 @@ class NamespaceState::Restorer {
   std::vector<PodPlace> pods_;
   std::vector<ContainerPlace> containers_;
   std::vector<std::pair<const WorkloadKey*, ReplicasFact*>> replicas_;
+  std::vector<std::string> autoscalers_;
   struct SavedDemand {
     std::optional<DemandWish> wish;  // absent: of a resource that is gone
     DemandSum sum;

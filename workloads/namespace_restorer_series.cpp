@@ -11,6 +11,7 @@ namespace {
 bool Fits(SavedKind kind, const Source& source) {
   switch (kind) {
     case SavedKind::kUnbound: return true;
+    case SavedKind::kAutoscaler: return TellsOfAutoscalers(source.role);
     case SavedKind::kUsage:
       return source.role == Role::kUsageCounter || source.role == Role::kUsageGauge;
     case SavedKind::kRequest: return source.role == Role::kRequest;
@@ -24,7 +25,9 @@ bool Fits(SavedKind kind, const Source& source) {
     case SavedKind::kKills: return TellsOfKills(source.role);
     case SavedKind::kPodLabels: return source.role == Role::kPodLabels;
     case SavedKind::kOriginal: return source.role == Role::kOriginalRequest;
-    case SavedKind::kSign: return IsSign(source.role) || source.role == Role::kPodStartTime;
+    case SavedKind::kSign:
+      return IsSign(source.role) || source.role == Role::kPodStartTime ||
+             source.role == Role::kPodReady || source.role == Role::kPodReadyTime;
     case SavedKind::kNode: return source.role == Role::kNodeAllocatable;
   }
   return false;
@@ -59,6 +62,17 @@ Role RoleOf(SavedSign sign) {
     case SavedSign::kThrottledPeriods: return Role::kThrottledPeriods;
     case SavedSign::kCfsPeriods: return Role::kCfsPeriods;
     case SavedSign::kPodStart: return Role::kPodStartTime;
+    case SavedSign::kPodReady: return Role::kPodReady;
+    case SavedSign::kPodReadyTime: return Role::kPodReadyTime;
+  }
+  return Role::kNone;
+}
+
+Role RoleOf(AutoscalerSlot slot) {
+  switch (slot) {
+    case AutoscalerSlot::kInfo: return Role::kAutoscalerInfo;
+    case AutoscalerSlot::kMin: return Role::kAutoscalerMin;
+    case AutoscalerSlot::kMax: return Role::kAutoscalerMax;
   }
   return Role::kNone;
 }
@@ -106,10 +120,7 @@ bool NamespaceState::Restorer::ReadOneSeries(uint32_t index) {
   Series& series = state_->series_[index];
   const uint8_t head = in_.Byte();
   const uint8_t kind_bits = head & kSavedKindBits;
-  if (kind_bits < static_cast<uint8_t>(SavedKind::kUnbound) ||
-      kind_bits > static_cast<uint8_t>(SavedKind::kNode)) {
-    return false;
-  }
+  static_assert(static_cast<uint8_t>(SavedKind::kNode) == kSavedKindBits);
   const auto kind = static_cast<SavedKind>(kind_bits);
   series.in_use = true;
   series.hash.low = in_.Fixed64();
@@ -146,7 +157,7 @@ bool NamespaceState::Restorer::ReadOneSeries(uint32_t index) {
       (head & kSavedHolds) != 0 &&
       (kind == SavedKind::kRequest || kind == SavedKind::kLimit || kind == SavedKind::kEndPhase ||
        kind == SavedKind::kReplicas || kind == SavedKind::kOriginal || kind == SavedKind::kSign ||
-       kind == SavedKind::kNode);
+       kind == SavedKind::kNode || kind == SavedKind::kAutoscaler);
   if (has_fact) {
     const bool same = (head & kSavedSame) != 0;
     fact.last_ms = same ? series.last_ms : TakenMs();
@@ -218,6 +229,7 @@ bool NamespaceState::Restorer::ReadBinding(SavedKind kind, uint8_t head, uint32_
     case SavedKind::kSign:
       return version_ >= 3 && ReadPodOf(series) && ReadSignBinding(holds, series);
     case SavedKind::kNode: return version_ >= 3 && ReadNodeBinding(series);
+    case SavedKind::kAutoscaler: return version_ >= 5 && ReadAutoscalerBinding(holds, series);
   }
   return false;
 }
@@ -315,8 +327,9 @@ bool NamespaceState::Restorer::ReadOriginalBinding(uint32_t index, Series& serie
 
 bool NamespaceState::Restorer::ReadSignBinding(bool holds, Series& series) {
   const uint64_t bits = in_.Varint();
-  const uint64_t in_pod = bits / kSavedSignSlots;
-  const auto sign = static_cast<SavedSign>(bits % kSavedSignSlots);
+  const uint64_t slots = version_ < 5 ? kFirstSavedSignSlots : kSavedSignSlots;
+  const uint64_t in_pod = bits / slots;
+  const auto sign = static_cast<SavedSign>(bits % slots);
   if (in_.failed()) return false;
   const Role role = RoleOf(sign);
   if (series.source == kNoSource) series.role = role;
@@ -324,6 +337,9 @@ bool NamespaceState::Restorer::ReadSignBinding(bool holds, Series& series) {
   if (sign == SavedSign::kPodStart) {
     series.fact = &series.pod->started;
     return in_pod == 0;
+  }
+  if (sign == SavedSign::kPodReady || sign == SavedSign::kPodReadyTime) {
+    return in_pod == 0 && !holds;
   }
   if (in_pod >= series.pod->containers.size()) return false;
   const size_t first = pods_[static_cast<size_t>(pod_before_)].first_container;
@@ -341,6 +357,23 @@ bool NamespaceState::Restorer::ReadNodeBinding(Series& series) {
   NodeFacts& node = state_->nodes_[series.object->second];
   ++node.references;
   if (slot != kSavedNoNodeSlot) series.fact = &node.allocatable[slot];
+  return true;
+}
+
+bool NamespaceState::Restorer::ReadAutoscalerBinding(bool holds, Series& series) {
+  const uint64_t bits = in_.Varint();
+  const uint64_t of = bits / kAutoscalerSlots;
+  const auto slot = static_cast<AutoscalerSlot>(bits % kAutoscalerSlots);
+  std::string target;
+  if (slot == AutoscalerSlot::kInfo) target = in_.Text();
+  if (in_.failed() || of >= autoscalers_.size()) return false;
+  const Role role = RoleOf(slot);
+  if (series.source == kNoSource) series.role = role;
+  if (series.role != role) return false;
+  const std::string& name = autoscalers_[of];
+  series.fact = state_->autoscalers_.Bind(name, slot);
+  if (holds && slot == AutoscalerSlot::kInfo) state_->autoscalers_.SetTarget(name, target);
+  series.object = std::make_unique<WorkloadKey>(name, std::move(target));
   return true;
 }
 
@@ -434,6 +467,9 @@ bool NamespaceState::Restorer::CheckReferences() {
   for (const auto& [key, told] : replicas_) {
     if (told->references == 0) return Damaged("replicas of \"" + key->second + "\" have no series");
   }
+  for (const auto& [name, autoscaler] : state_->autoscalers_.all()) {
+    if (autoscaler.references == 0) return Damaged("autoscaler \"" + name + "\" has no series");
+  }
   for (const auto& [hash, labels] : state_->label_texts_) {
     if (labels.series == 0) return Damaged("labels of pods have no series");
   }
@@ -500,7 +536,7 @@ bool NamespaceState::Restorer::ReadDemand() {
     const uint64_t saved = in_.Varint();
     DemandWish wish;
     wish.startup_ms = in_.Signed();
-    auto sum = DemandSum::Restore(in_, base_ms_);
+    auto sum = DemandSum::Restore(in_, base_ms_, version_ >= 5);
     if (!sum || saved >= kSavedResources || (resources_known_ >> saved & 1) == 0) {
       return Damaged("the demand of \"" + place.workload->id.workload + "\" is cut or damaged");
     }
@@ -527,6 +563,56 @@ bool NamespaceState::Restorer::ReadPodDemand(const PodPlace& place) {
   if (of == demands_.end() || !demand.Restore(in_, base_ms_)) return false;
   pod_demands_.emplace_back(place.pod, std::move(demand));
   return true;
+}
+
+bool NamespaceState::Restorer::ReadStarts() {
+  for (const WorkloadPlace& place : workloads_) {
+    auto startups = StartupTimes::Restore(in_, base_ms_);
+    if (!startups) {
+      return Damaged("start-up times of \"" + place.workload->id.workload +
+                     "\" are cut or damaged");
+    }
+    place.workload->startups = std::move(*startups);
+  }
+  for (const PodPlace& place : pods_) {
+    if (!ReadReadiness(*place.pod)) {
+      return Damaged("the readiness of pod \"" + place.pod->name + "\" is cut or damaged");
+    }
+  }
+  return !in_.failed() || Damaged("start-up times are cut or damaged");
+}
+
+bool NamespaceState::Restorer::ReadReadiness(Pod& pod) {
+  const uint8_t bits = in_.Byte();
+  if (bits == 0) return !in_.failed();
+  using State = PodReadiness::State;
+  const unsigned now = bits >> kSavedNowShift & kSavedReadinessState;
+  const unsigned before = bits >> kSavedBeforeShift & kSavedReadinessState;
+  constexpr auto kLast = static_cast<unsigned>(State::kReady);
+  if ((bits & ~kSavedReadinessBits) != 0 || (bits & kSavedReadiness) == 0 || now > kLast ||
+      before > kLast) {
+    return false;
+  }
+  PodReadiness& readiness = pod.readiness;
+  readiness.now = static_cast<State>(now);
+  readiness.before = static_cast<State>(before);
+  readiness.changed_ms = Ms();
+  const uint64_t series = in_.Varint();
+  const uint64_t told_ready_s = in_.Varint();
+  const uint64_t counted_start_s = in_.Varint();
+  const bool has_state = readiness.now != State::kUnknown || readiness.before != State::kUnknown;
+  if (has_state && readiness.changed_ms == kNever) return false;
+  constexpr uint64_t kEnd = uint64_t{1} << 32;
+  if (in_.failed() || series > state_->series_.size() || told_ready_s >= kEnd ||
+      counted_start_s >= kEnd || (series == 0) != (readiness.now == State::kUnknown)) {
+    return false;
+  }
+  readiness.told_ready_s = static_cast<uint32_t>(told_ready_s);
+  readiness.counted_start_s = static_cast<uint32_t>(counted_start_s);
+  if (series == 0) return true;
+  readiness.series = static_cast<uint32_t>(series - 1);
+  const Series& said = state_->series_[readiness.series];
+  return said.in_use && said.pod == &pod && said.role == Role::kPodReady && !said.stale;
 }
 
 /// As far as it is what is wished now.

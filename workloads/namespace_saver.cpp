@@ -4,6 +4,7 @@
 //   workloads, by type and name, each with its containers and what the engine keeps of them
 //   pods, by name, each with its owner, its own hidden workload, its containers
 //   replicas of specs, by type and name
+//   autoscalers, by name
 //   labels of pods, by hash
 //   free places of series; then the series by place, each with what it is bound to
 //   usage of the pods' containers, part by part
@@ -12,6 +13,7 @@
 //   sums of pods
 //   signs of the pods' containers
 //   demand of workloads, then what each pod has for it
+//   start-up times of workloads, then the readiness of each pod
 //
 // Pods, workloads and containers are named once; whatever points at one gives its ordinal. Facts
 // are written with the series that says them.
@@ -38,6 +40,7 @@ class NamespaceState::Saver {
     SaveWorkloads();
     SavePods();
     SaveReplicas();
+    SaveAutoscalers();
     SaveLabels();
     SaveSeries();
     SaveUsage();
@@ -46,6 +49,7 @@ class NamespaceState::Saver {
     SaveSums();
     SaveSigns();
     SaveDemand();
+    SaveStarts();
   }
 
  private:
@@ -64,6 +68,7 @@ class NamespaceState::Saver {
   void SavePod(const Pod& pod, const Pod* before);
   void SavePodContainers(const Pod& pod);
   void SaveReplicas();
+  void SaveAutoscalers();
   void SaveLabels();
   void SaveSeries();
   void SaveOneSeries(uint32_t index, const Series& series);
@@ -78,6 +83,8 @@ class NamespaceState::Saver {
   static SavedSign SignOf(const Series& series);
   void SaveSigns();
   void SaveDemand();
+  void SaveStarts();
+  void SaveReadiness(const PodReadiness& readiness);
 
   const NamespaceState& state_;
   ByteWriter& out_;
@@ -87,6 +94,7 @@ class NamespaceState::Saver {
   boost::unordered_flat_map<const Pod*, uint32_t> pods_;
   boost::unordered_flat_map<const PodContainer*, ContainerPlace> containers_;
   boost::unordered_flat_map<const Fact*, uint32_t> replicas_;
+  std::map<std::string_view, uint32_t> autoscalers_;
   uint32_t pod_before_ = 0;  // of the series before
 };
 
@@ -218,6 +226,17 @@ void NamespaceState::Saver::SaveReplicas() {
   }
 }
 
+void NamespaceState::Saver::SaveAutoscalers() {
+  out_.Varint(state_.autoscalers_.all().size());
+  std::string_view before;
+  for (const auto& [name, autoscaler] : state_.autoscalers_.all()) {
+    SaveTextAfter(out_, before, name);
+    before = name;
+    for (const LastingFact& told : autoscaler.told) Ms(told.since_ms);
+    autoscalers_.emplace(name, static_cast<uint32_t>(autoscalers_.size()));
+  }
+}
+
 void NamespaceState::Saver::SaveLabels() {
   out_.Varint(state_.label_texts_.size());
   for (const auto& [hash, shared] : state_.label_texts_) {
@@ -281,6 +300,13 @@ SavedKind NamespaceState::Saver::KindOf(const Series& series) const {
     case Role::kCfsPeriods:
       if (series.container != nullptr) return SavedKind::kSign;
       break;
+    case Role::kAutoscalerInfo:
+    case Role::kAutoscalerMin:
+    case Role::kAutoscalerMax:
+      if (series.object) return SavedKind::kAutoscaler;
+      break;
+    case Role::kPodReady:
+    case Role::kPodReadyTime:
     case Role::kPodStartTime:
       if (series.pod != nullptr) return SavedKind::kSign;
       break;
@@ -308,6 +334,8 @@ SavedSign NamespaceState::Saver::SignOf(const Series& series) {
     case Role::kPageCache: return SavedSign::kPageCache;
     case Role::kThrottledPeriods: return SavedSign::kThrottledPeriods;
     case Role::kCfsPeriods: return SavedSign::kCfsPeriods;
+    case Role::kPodReady: return SavedSign::kPodReady;
+    case Role::kPodReadyTime: return SavedSign::kPodReadyTime;
     default: return SavedSign::kPodStart;
   }
 }
@@ -436,7 +464,7 @@ void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Se
     case SavedKind::kSign: {
       const SavedSign sign = SignOf(series);
       const uint64_t in_pod =
-          sign == SavedSign::kPodStart ? 0 : containers_.at(series.container).in_pod;
+          series.container == nullptr ? 0 : containers_.at(series.container).in_pod;
       out_.Varint(in_pod * kSavedSignSlots + static_cast<uint64_t>(sign));
       break;
     }
@@ -445,6 +473,13 @@ void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Se
       out_.Text(series.object->second);
       out_.Varint(series.fact == nullptr ? kSavedNoNodeSlot
                                          : static_cast<uint64_t>(series.fact - facts.data()));
+      break;
+    }
+    case SavedKind::kAutoscaler: {
+      const AutoscalerSlot slot = SlotOf(series.role);
+      out_.Varint(autoscalers_.at(series.object->first) * kAutoscalerSlots +
+                  static_cast<uint64_t>(slot));
+      if (slot == AutoscalerSlot::kInfo) out_.Text(series.object->second);
       break;
     }
     case SavedKind::kReplicas: out_.Varint(replicas_.at(series.fact)); break;
@@ -522,6 +557,26 @@ void NamespaceState::Saver::SaveDemand() {
       out_.Byte(static_cast<uint8_t>(PodDemand::State::kApart));
     }
   }
+}
+
+void NamespaceState::Saver::SaveStarts() {
+  for (const auto& [key, workload] : state_.workloads_) workload->startups.Save(out_, base_ms_);
+  for (const auto& [name, pod] : state_.pods_) SaveReadiness(pod->readiness);
+}
+
+void NamespaceState::Saver::SaveReadiness(const PodReadiness& readiness) {
+  if (readiness == PodReadiness{}) {
+    out_.Byte(0);
+    return;
+  }
+  const auto now = static_cast<unsigned>(readiness.now);
+  const auto before = static_cast<unsigned>(readiness.before);
+  out_.Byte(
+      static_cast<uint8_t>(kSavedReadiness | now << kSavedNowShift | before << kSavedBeforeShift));
+  Ms(readiness.changed_ms);
+  out_.Varint(readiness.series == kNoSeries ? 0 : uint64_t{readiness.series} + 1);
+  out_.Varint(readiness.told_ready_s);
+  out_.Varint(readiness.counted_start_s);
 }
 
 void NamespaceState::Save(ByteWriter& out) const { Saver(*this, out).Save(); }

@@ -185,10 +185,13 @@ uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
 /// Whether the series was taken in by a version that did not know what it tells: it is to be bound
 /// as soon as somebody sends its labels, and till then must not be known by its hash alone.
 bool NamespaceState::IsYetToBind(const Series& series) {
-  if (series.role == Role::kNodeAllocatable) return !series.object;
+  if (series.role == Role::kNodeAllocatable || TellsOfAutoscalers(series.role)) {
+    return !series.object;
+  }
   return series.pod == nullptr &&
          (TellsOfKills(series.role) || IsSign(series.role) || series.role == Role::kPodLabels ||
-          series.role == Role::kOriginalRequest || series.role == Role::kPodStartTime);
+          series.role == Role::kOriginalRequest || series.role == Role::kPodStartTime ||
+          series.role == Role::kPodReady || series.role == Role::kPodReadyTime);
 }
 
 void NamespaceState::BindLate(uint32_t index, const SeriesItem& item, int64_t first_ms) {
@@ -276,6 +279,17 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
     case Role::kPodStartTime:
       series.fact = &bind_pod(PodNamed(identity->pod, first_ms)).started;
       break;
+    case Role::kPodReady:
+    case Role::kPodReadyTime: bind_pod(PodNamed(identity->pod, first_ms)); break;
+    case Role::kAutoscalerInfo:
+    case Role::kAutoscalerMin:
+    case Role::kAutoscalerMax: {
+      const bool is_info = source.role == Role::kAutoscalerInfo;
+      series.object = std::make_unique<WorkloadKey>(identity->workload,
+                                                    is_info ? TargetFrom(labels) : std::string());
+      series.fact = autoscalers_.Bind(identity->workload, SlotOf(source.role));
+      break;
+    }
     case Role::kNodeAllocatable: {
       series.object = std::make_unique<WorkloadKey>("", identity->workload);
       NodeFacts& node = nodes_[std::string(identity->workload)];
@@ -349,6 +363,7 @@ void NamespaceState::RemoveSeries(uint32_t index) {
       const auto replicas = replicas_.find(*series.object);
       if (--replicas->second.references == 0) replicas_.erase(replicas);
     }
+    if (TellsOfAutoscalers(role)) autoscalers_.Release(series.object->first);
     if (role == Role::kNodeAllocatable) {
       const auto node = nodes_.find(series.object->second);
       if (--node->second.references == 0) nodes_.erase(node);
@@ -364,6 +379,7 @@ void NamespaceState::RemoveSeries(uint32_t index) {
     if (!series.stale) --pod.live_series;
     if (pod.owner_series == index) pod.owner_series = kNoSeries;
     if (pod.label_series == index) pod.label_series = kNoSeries;
+    pod.readiness.End(index, series.last_ms);
     if (role == Role::kPodLabels) ForgetLabels(series.part.run);
     std::erase_if(pod.originals, [index](const auto& said) { return said.first == index; });
     if (--pod.series == 0) RemovePod(pod);
@@ -441,11 +457,20 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
     TellSign(index, source.role, sample, increase);
     return;
   }
+  if (source.role == Role::kPodReady || source.role == Role::kPodReadyTime) {
+    TellReadiness(index, sample, is_first ? kNever : sample.timestamp_ms - gap_ms);
+    return;
+  }
   if (source.role == Role::kPodOwner) AdoptOwner(index, sample.timestamp_ms);
   if (source.role == Role::kPodLabels && series.pod != nullptr) {
     AdoptLabels(index, sample.timestamp_ms);
   }
   if (series.fact == nullptr || sample.value < 0) return;  // no request or count is negative
+  if (TellsOfAutoscalers(source.role)) {
+    autoscalers_.Tell(series.object->first, SlotOf(source.role), index, sample,
+                      series.object->second);
+    return;
+  }
   if (source.role == Role::kPodPhase && sample.value <= 0) {
     series.fact->End(index);  // the other end phase may hold: it must not be overwritten
   } else {
@@ -479,6 +504,9 @@ void NamespaceState::Reject(RejectReason reason, const SeriesItem& item, std::st
 void NamespaceState::ApplyStale(uint32_t index) {
   Series& series = series_[index];
   if (series.fact != nullptr) series.fact->End(index);
+  if (series.role == Role::kPodReady && series.pod != nullptr) {
+    series.pod->readiness.End(index, series.last_ms);
+  }
   if (series.container == nullptr) return;
   if (IsSign(series.role)) return;
   if (TellsOfKills(series.role)) {

@@ -21,6 +21,7 @@
 #include "model/result.h"
 #include "model/sink.h"
 #include "model/workload_status.h"
+#include "workloads/autoscalers.h"
 #include "workloads/entities.h"
 #include "workloads/identity.h"
 #include "workloads/past.h"
@@ -48,8 +49,14 @@ struct WorkloadView {
   std::vector<ContainerView> containers;  ///< sorted by name; without kPodSum and kDemand
   std::optional<uint32_t> pod_sum;        ///< ShardContext::containers of kPodSum
   std::optional<uint32_t> demand;         ///< of kDemand; absent while none is wished
+  // As DemandFacts has them, as of now.
+  std::optional<double> min_replicas;
+  std::optional<double> max_replicas;
+  std::optional<uint32_t> ready_pods;
+  std::optional<int64_t> startup_ms;
   /// Of the newest pod, for selectors (ProfileSubject::pod_labels).
   std::string_view pod_labels;
+  bool is_autoscaled = false;  ///< by a HorizontalPodAutoscaler, whether bounds are told or not
 };
 
 class NamespaceState {
@@ -173,6 +180,8 @@ class NamespaceState {
   size_t pod_count() const { return pods_.size(); }
   size_t workload_count() const { return workloads_.size(); }
   size_t series_count() const { return by_hash_.size(); }
+  /// Pods that were looked at to tell the facts of closed minutes.
+  uint64_t FactVisitsForTest() const { return fact_visits_; }
   /// Pods that were looked at to find demands that are complete.
   uint64_t DemandVisitsForTest() const { return demand_visits_; }
 
@@ -272,6 +281,23 @@ class NamespaceState {
   void WatchDemands();
   void SettleDemands();
   void SettleDemand(Workload& workload);
+
+  /// What is told of the pods of a workload at the end of a minute.
+  struct PodFacts {
+    std::optional<double> request;  // DemandFacts::request
+    std::optional<uint32_t> ready;
+  };
+  static AutoscalerSlot SlotOf(Role role);
+  void TellReadiness(uint32_t index, Sample sample, int64_t previous_ms);
+  int64_t LastReadinessMs(const Pod& pod) const;
+  PodReadiness::State ReadinessAt(const Pod& pod, int64_t time_ms) const;
+  void CountStart(Pod& pod, int64_t time_ms, int64_t settled_ms);
+  Headroom HeadroomOf(const Pod& pod, Resource resource, UsageMinute minute) const;
+  std::optional<double> ReplicasOf(const Workload& workload, int64_t time_ms) const;
+  std::optional<uint32_t> ReadyPodsOf(const Workload& workload, int64_t time_ms) const;
+  PodFacts LookAtPods(Workload& workload, Resource resource, int64_t time_ms);
+  void ExplainScaling(const Workload& workload, WorkloadStatus& status) const;
+
   void AdvanceTime();
   void CountContainer(std::string_view name, int64_t by);
 
@@ -334,6 +360,7 @@ class NamespaceState {
   std::map<std::string, std::unique_ptr<Workload>, std::less<>> hidden_;  // by pod
   std::map<WorkloadKey, ReplicasFact> replicas_;
   std::map<std::string, NodeFacts, std::less<>> nodes_;
+  Autoscalers autoscalers_;
   std::map<std::pair<std::string, std::string>, Pod*>
       waiting_;  // by owner's name and pod: unknown or assumed
   OwnerGraph owners_;
@@ -356,6 +383,7 @@ class NamespaceState {
   // empty between batches.
   std::vector<Workload*> due_demands_;
   uint64_t demand_visits_ = 0;
+  uint64_t fact_visits_ = 0;
 
   // Scratch, kept to save allocations.
   std::vector<LabelView> labels_;

@@ -132,10 +132,16 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
   view.id = &workload.id;
   view.last_sample_ms = workload.last_sample_ms;
   view.replicas = pods == nullptr ? 0 : static_cast<double>(pods->live);
-  const auto spec = replicas_.find({workload.id.workload_type, workload.id.workload});
-  if (spec != replicas_.end()) {
-    view.replicas = spec->second.fact.At(as_of_ms).value_or(view.replicas);
+  view.replicas = ReplicasOf(workload, as_of_ms).value_or(view.replicas);
+  view.ready_pods = ReadyPodsOf(workload, as_of_ms);
+  view.startup_ms = workload.startups.Usual();
+  if (const auto bounds =
+          autoscalers_.BoundsOf(workload.id.workload_type, workload.id.workload, as_of_ms)) {
+    view.min_replicas = bounds->min;
+    view.max_replicas = bounds->max;
   }
+  view.is_autoscaled =
+      !autoscalers_.FirstOf(workload.id.workload_type, workload.id.workload, as_of_ms).empty();
   if (pods != nullptr) {
     view.containers_in_pod = LiveContainers(*pods->pods.front(), as_of_ms);
   }
@@ -249,6 +255,7 @@ void NamespaceState::ExplainWorkload(const Workload& workload,
           "not needed for a recommendation, only to compare: kube_pod_container_resource_requests");
     }
   }
+  ExplainScaling(workload, status);
   out.push_back(std::move(status));
 }
 

@@ -7,7 +7,8 @@ namespace tidemark::workloads {
 
 /// What a saved series is bound to, and so what follows of it. The numbers are part of the format.
 enum class SavedKind : uint8_t {
-  kUnbound = 1,  ///< nothing: followed for its verdicts and the status of its source
+  kAutoscaler = 0,  ///< what an autoscaler scales, or one of its bounds
+  kUnbound = 1,     ///< nothing: followed for its verdicts and the status of its source
   kUsage = 2,
   kRequest = 3,
   kLimit = 4,
@@ -20,7 +21,7 @@ enum class SavedKind : uint8_t {
   kKills = 11,  ///< restarts, their reason or time, or OOM events
   kPodLabels = 12,
   kOriginal = 13,  ///< original requests
-  kSign = 14,      ///< page cache, throttling, or the start of a pod
+  kSign = 14,      ///< page cache, throttling, the start of a pod, or whether it is ready
   kNode = 15,      ///< what a node can give
 };
 
@@ -50,8 +51,17 @@ enum class SavedKills : uint8_t { kRestarts, kReason, kOtherReason, kTerminated,
 inline constexpr uint64_t kSavedKillsSlots = 5;
 
 /// What a series of signs tells.
-enum class SavedSign : uint8_t { kPageCache, kThrottledPeriods, kCfsPeriods, kPodStart };
-inline constexpr uint64_t kSavedSignSlots = 4;
+enum class SavedSign : uint8_t {
+  kPageCache,
+  kThrottledPeriods,
+  kCfsPeriods,
+  kPodStart,
+  kPodReady,
+  kPodReadyTime
+};
+inline constexpr uint64_t kSavedSignSlots = 8;  // two to spare
+/// The same until version 4.
+inline constexpr uint64_t kFirstSavedSignSlots = 4;
 
 /// Slot of what a node can give of a resource that nobody minds.
 inline constexpr uint64_t kSavedNoNodeSlot = 2;
@@ -64,6 +74,13 @@ inline constexpr uint8_t kSavedSameOwner = 0x08;  ///< it is that of the pod bef
 inline constexpr uint8_t kSavedLabelSet = 0x10;   ///< its labels are known
 inline constexpr uint8_t kSavedPodBits = 0x1F;
 
+// What is known of whether a pod is ready: what is said now, and above that what was before.
+inline constexpr uint8_t kSavedReadiness = 0x01;  ///< there is something
+inline constexpr unsigned kSavedNowShift = 1;
+inline constexpr unsigned kSavedBeforeShift = 3;
+inline constexpr uint8_t kSavedReadinessState = 0x03;
+inline constexpr uint8_t kSavedReadinessBits = 0x1F;
+
 // Bits of what a series says of a pod's owner.
 inline constexpr uint8_t kSavedObject = 0x01;      ///< it says one that counts
 inline constexpr uint8_t kSavedPodsObject = 0x02;  ///< it is the pod's
@@ -72,8 +89,9 @@ inline constexpr uint8_t kSavedObjectBits = 0x03;
 /// 2 added kills, labels of pods, original requests and the sums of pods; 3 the signs of
 /// containers, the start of pods, nodes, and resources by name, with room for more. Older ones
 /// restore; of their series that tell of what they did not know nothing is known until they are
-/// told again with their labels. 4 the demand of workloads.
-inline constexpr uint8_t kSavedNamespaceVersion = 4;
+/// told again with their labels. 4 the demand of workloads. 5 autoscalers, the readiness of
+/// pods, how long they take to start, and whether their limits held them back.
+inline constexpr uint8_t kSavedNamespaceVersion = 5;
 inline constexpr uint8_t kOldestSavedNamespaceVersion = 1;
 
 }  // namespace tidemark::workloads

@@ -115,8 +115,30 @@ struct MinuteContext {
 /// A minute of a workload: the sum over its pods.
 struct DemandMinute {
   int64_t start_ms = 0;
-  double demand = 0;  ///< in the resource's unit
-  uint32_t pods = 0;  ///< that are in it
+  double demand = 0;     ///< in the resource's unit
+  uint32_t pods = 0;     ///< that are in it
+  uint32_t missing = 0;  ///< that live and are not: nothing is known of what they used
+  /// Of the ready pods that are no longer young and whose limit is known, at least half sit at it,
+  /// or are throttled in a quarter of their periods: more is wanted than is used.
+  bool is_censored = false;
+};
+
+/// What is told of a workload at the end of a minute of demand; absent: nobody says. As far as it
+/// was told when the minute was closed: of a number that has changed since, the later one.
+struct DemandFacts {
+  std::optional<double> replicas = std::nullopt;  ///< of the spec
+  /// Of the demand's resource by its newest pod that has one, above 0: the sum of its containers,
+  /// of which those without a request ask for nothing. A pod known for less than a minute, of which
+  /// not all may have been told, counts where there is no other.
+  std::optional<double> request = std::nullopt;
+  /// Of the HorizontalPodAutoscaler that scales it: the first by name that has a maximum. As told,
+  /// at least 0. A minimum is absent too while its autoscaler has none; both are as long as not all
+  /// may have been told (a minute).
+  std::optional<double> min_replicas = std::nullopt;
+  std::optional<double> max_replicas = std::nullopt;
+  std::optional<uint32_t> ready_pods = std::nullopt;
+  /// From the start of a pod until it is ready, as seen of its latest pods (StartupTimes::Usual).
+  std::optional<int64_t> startup_ms = std::nullopt;
 };
 
 /// What is to be summed over the pods of a workload.
@@ -172,10 +194,12 @@ class UsageSink {
     return std::nullopt;
   }
   /// Each minute once, in order; one that is not known well enough is left out.
-  virtual void AddDemand(uint32_t container, Resource resource, const DemandMinute& minute) {
+  virtual void AddDemand(uint32_t container, Resource resource, const DemandMinute& minute,
+                         const DemandFacts& facts) {
     static_cast<void>(container);
     static_cast<void>(resource);
     static_cast<void>(minute);
+    static_cast<void>(facts);
   }
   /// The pod of this container has these labels (a hash of all of them; 0: not known). VPA keeps
   /// samples apart by them.

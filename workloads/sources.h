@@ -62,6 +62,12 @@ constexpr bool IsSign(Role role) {
   return role == Role::kPageCache || role == Role::kThrottledPeriods || role == Role::kCfsPeriods;
 }
 
+/// Whether it says what an autoscaler scales, or between which bounds.
+constexpr bool TellsOfAutoscalers(Role role) {
+  return role == Role::kAutoscalerInfo || role == Role::kAutoscalerMin ||
+         role == Role::kAutoscalerMax;
+}
+
 /// snake_case name as in the configuration and in /api/v1/status/sources.
 std::string_view ToString(Role role);
 std::optional<Role> ParseRole(std::string_view name);

@@ -40,7 +40,8 @@ class Sink final : public workloads::UsageSink {
     if (!wished_) return std::nullopt;
     return workloads::DemandWish{Resource::kCpu, 120'000};
   }
-  void AddDemand(uint32_t, Resource, const workloads::DemandMinute& minute) override {
+  void AddDemand(uint32_t, Resource, const workloads::DemandMinute& minute,
+                 const workloads::DemandFacts& /*facts*/) override {
     total += minute.demand;
     ++demand_minutes;
   }

@@ -109,12 +109,12 @@ class Frame {
 }  // namespace
 
 std::string HistoryChart(const Tested& one) {
-  const forecast::DemandSeries& minutes = one.demand.minutes;
+  const Minutes& minutes = one.demand.minutes;
   const size_t size = minutes.values.size();
   std::vector<double> most(std::min(kColumns, size), kGap);
   for (size_t i = 0; i < size; ++i) {
     double& column = most[i * most.size() / size];
-    const double value{minutes.values[i]};
+    const double value = minutes.values[i];
     if (!std::isnan(value) && !(value <= column)) column = value;
   }
   Frame frame("demand of " + one.demand.name, minutes.first * kMinuteMs,
@@ -124,12 +124,12 @@ std::string HistoryChart(const Tested& one) {
 }
 
 std::string ForecastChart(const Tested& one, size_t horizon) {
-  const forecast::DemandSeries& minutes = one.demand.minutes;
+  const Minutes& minutes = one.demand.minutes;
   const int64_t first = std::max(minutes.first, minutes.end() - kChartHours * 60);
   const auto places = static_cast<size_t>(minutes.end() - first);
   std::vector<double> truth(places, kGap);
   for (size_t i = 0; i < places; ++i) {
-    truth[i] = double{minutes.At(first + static_cast<int64_t>(i))};
+    truth[i] = minutes.At(first + static_cast<int64_t>(i));
   }
   std::vector<double> said(places, kGap);
   std::vector<double> below(places, kGap);

@@ -12,9 +12,9 @@ namespace tidemark::backtest {
 namespace {
 
 constexpr int64_t kMinute = 60;
-constexpr float kGap = std::numeric_limits<float>::quiet_NaN();
+constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 
-void TakeMeans(std::span<const TimedValue> values, forecast::DemandSeries& minutes) {
+void TakeMeans(std::span<const TimedValue> values, Minutes& minutes) {
   for (size_t i = 0; i < values.size();) {
     const int64_t minute = values[i].seconds / kMinute;
     double sum = 0;
@@ -22,16 +22,15 @@ void TakeMeans(std::span<const TimedValue> values, forecast::DemandSeries& minut
     for (; i < values.size() && values[i].seconds / kMinute == minute; ++i, ++count) {
       sum += values[i].value;
     }
-    minutes.values[static_cast<size_t>(minute - minutes.first)] =
-        static_cast<float>(sum / static_cast<double>(count));
+    minutes.values[static_cast<size_t>(minute - minutes.first)] = sum / static_cast<double>(count);
   }
 }
 
-void DrawLines(std::span<const TimedValue> values, int64_t step, forecast::DemandSeries& minutes) {
+void DrawLines(std::span<const TimedValue> values, int64_t step, Minutes& minutes) {
   const auto put = [&](int64_t minute, double value) {
     const int64_t at = minute - minutes.first;
     if (at >= 0 && at < static_cast<int64_t>(minutes.values.size())) {
-      minutes.values[static_cast<size_t>(at)] = static_cast<float>(value);
+      minutes.values[static_cast<size_t>(at)] = value;
     }
   };
   for (size_t i = 0; i + 1 < values.size(); ++i) {
@@ -52,6 +51,18 @@ void DrawLines(std::span<const TimedValue> values, int64_t step, forecast::Deman
 }
 
 }  // namespace
+
+double Minutes::At(int64_t minute) const {
+  return minute < first || minute >= end() ? kGap : values[static_cast<size_t>(minute - first)];
+}
+
+forecast::DemandSeries Demand::Series() const {
+  forecast::DemandSeries series;
+  series.first = minutes.first;
+  series.values.reserve(minutes.values.size());
+  for (const double value : minutes.values) series.values.push_back(static_cast<float>(value));
+  return series;
+}
 
 Result<void> SetMinutes(std::span<const TimedValue> values, Demand& demand) {
   if (values.size() < 2) {

@@ -2,6 +2,7 @@
 // A recorded demand as forecasts see it: one value a minute.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,12 +12,27 @@
 
 namespace tidemark::backtest {
 
+/// Consecutive minutes, NaN for gaps. In doubles: recorded loads are round numbers and lie on the
+/// edges of decisions, which rounding would move.
+struct Minutes {
+  int64_t first = 0;  ///< of values[0], since 1970
+  std::vector<double> values;
+
+  int64_t end() const { return first + static_cast<int64_t>(values.size()); }
+  /// NaN outside.
+  double At(int64_t minute) const;
+};
+
 struct Demand {
   std::string name;
   std::string kind;           ///< the manifest's class; empty: not known
   int64_t step_seconds = 60;  ///< as it was recorded
-  forecast::DemandSeries minutes;
+  /// How many pods at 100 % of their request a demand of 1 keeps busy, where the manifest says so.
+  std::optional<double> pods_per_unit;
+  Minutes minutes;
 
+  /// As forecasts keep them, in single precision.
+  forecast::DemandSeries Series() const;
   /// Whether values were made up in between recorded ones.
   bool IsInterpolated() const { return step_seconds > 60; }
 };

@@ -133,6 +133,7 @@ Result<std::vector<Demand>> LoadDemands(const std::string& path) {
     if (!demand) return tl::unexpected(demand.error());
     demand->name = replay_requests::TraceNameOf(line);
     demand->kind = line.kind;
+    demand->pods_per_unit = line.pods_per_unit;
     demands.push_back(*std::move(demand));
   }
   return demands;

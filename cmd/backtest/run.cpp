@@ -71,7 +71,7 @@ BacktestRun RunBacktests(std::vector<Demand> demands, const forecast::BacktestOp
   for (Demand& demand : demands) {
     told(run.tested.size(), total);
     Tested one;
-    auto report = forecast::Backtest(demand.minutes, options);
+    auto report = forecast::Backtest(demand.Series(), options);
     if (report) {
       one.report = *std::move(report);
     } else {

@@ -17,6 +17,8 @@ using cmd::Shown;
 
 constexpr size_t kNone = SIZE_MAX;
 constexpr size_t kMaxName = 255;
+constexpr double kLeastPods = 1e-12;
+constexpr double kMostPods = 1e12;
 
 bool IsFileName(std::string_view text) {
   return !text.empty() && text.size() <= kMaxName && text != "." && text != ".." &&
@@ -66,6 +68,7 @@ class Reader {
     file_column_ = find("file");
     kind_column_ = find("class");
     real_column_ = find("real");
+    pods_column_ = find("pods_per_unit");
     original_columns_ = {find("original_cpu_cores"), find("original_memory_bytes")};
   }
 
@@ -96,6 +99,18 @@ class Reader {
       }
       line.real = real == "1";
     }
+    if (pods_column_ != kNone && !cells[pods_column_].empty()) {
+      const std::string_view cell = cells[pods_column_];
+      double pods = 0;
+      const auto [end, wrong] = std::from_chars(cell.data(), cell.data() + cell.size(), pods);
+      if (wrong != std::errc() || end != cell.data() + cell.size() || !(pods >= kLeastPods) ||
+          pods > kMostPods) {
+        return Wrong(fmt::format("pods_per_unit: {} is no number of pods, allowed: {:g} to {:g}, or "
+                                 "nothing",
+                                 Shown(cell, true), kLeastPods, kMostPods));
+      }
+      line.pods_per_unit = pods;
+    }
     for (size_t r = 0; r < kReplayed.size(); ++r) {
       if (original_columns_[r] == kNone || cells[original_columns_[r]].empty()) continue;
       const std::string_view cell = cells[original_columns_[r]];
@@ -118,6 +133,7 @@ class Reader {
   size_t columns_ = 0;
   size_t file_column_ = kNone;
   size_t kind_column_ = kNone;
+  size_t pods_column_ = kNone;
   size_t real_column_ = kNone;
   ByResource<size_t> original_columns_{kNone, kNone};
 };

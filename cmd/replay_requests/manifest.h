@@ -16,6 +16,8 @@ struct ManifestLine {
   std::string kind;
   bool real = true;
   ByResource<std::optional<double>> original;
+  /// How many pods at 100 % of their request a value of 1 keeps busy; of traces of demand.
+  std::optional<double> pods_per_unit;
 };
 
 /// Total, as ParseTraceCsv. At most kMaxManifestLines.

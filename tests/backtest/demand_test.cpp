@@ -30,7 +30,7 @@ Demand Good(const std::string& text) {
 /// NaN written as -1.
 std::vector<double> ValuesOf(const Demand& demand) {
   std::vector<double> values;
-  for (const float value : demand.minutes.values) {
+  for (const double value : demand.minutes.values) {
     values.push_back(std::isnan(value) ? -1 : double{value});
   }
   return values;

@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       static_cast<int64_t>(minutes.values.size()) > kMaxDemandMinutes) {
     std::abort();
   }
-  for (const float value : minutes.values) {
+  for (const double value : minutes.values) {
     if (!std::isnan(value) && !(value >= 0 && std::isfinite(value))) std::abort();
   }
   return 0;

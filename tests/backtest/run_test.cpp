@@ -26,7 +26,7 @@ Demand Waves(std::string name, double noise, size_t minutes) {
   for (size_t i = 0; i < minutes; ++i) {
     const double value = 50 + 20 * std::sin(2 * std::numbers::pi * static_cast<double>(i) / 60) +
                          noise * normal(random);
-    demand.minutes.values.push_back(static_cast<float>(std::max(0.0, value)));
+    demand.minutes.values.push_back(std::max(0.0, value));
   }
   return demand;
 }

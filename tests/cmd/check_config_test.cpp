@@ -78,6 +78,25 @@ TEST_CASE("check-config says OK to a good file and leaves with 0", "[cmd][tideto
   CHECK(outcome.err.empty());
 }
 
+TEST_CASE("check-config counts rules and warns of those that will surprise", "[cmd][tidetool]") {
+  const Scratch scratch;
+  scratch.Write("rules.yml",
+                "forecast: {workloads: [{selector: '{}'}]}\n"
+                "scaling: {workloads: [{selector: '{}'}, {selector: '{workload=\"a\"}'}]}\n");
+  const Outcome outcome = scratch.Run("check-config rules.yml");
+  CHECK(outcome.code == 0);
+  CHECK(
+      outcome.out.starts_with("rules.yml: OK\n  0 profiles; 1 rules of forecasts, 2 of scaling; "));
+  CHECK(outcome.out.ends_with(
+      "\n  warning: scaling.workloads[1]: it never applies, since scaling.workloads[0] {} comes "
+      "before it\n"));
+  CHECK(outcome.err.empty());
+  const Outcome why = scratch.Run("check-config rules.yml --explain=shop/daemonset/agent");
+  CHECK(why.code == 0);
+  CHECK(why.out.ends_with(
+      "\n  there is no target: a daemonset has no number of replicas that could be set\n"));
+}
+
 TEST_CASE("check-config names the error of a bad file on one line and leaves with 2",
           "[cmd][tidetool]") {
   const Scratch scratch;

@@ -235,6 +235,42 @@ bool SameForecast(const ForecastSettings& a, const ForecastSettings& b) {
              [&](const ForecastRule& x, const ForecastRule& y) { return rule(x) == rule(y); });
 }
 
+ScalingSettingsPtr RandomScaling(std::mt19937_64& random) {
+  auto settings = std::make_shared<ScalingSettings>();
+  for (int64_t i = Between(random, 0, 3); i > 0; --i) {
+    ScalingRule& rule = settings->rules.emplace_back();
+    rule.selector = Selector::Parse(Pick(random, {"{}", "{ }", "{workload=~`\\d+`,}",
+                                                  R"({namespace="a\"b", cluster!~'x|y'})",
+                                                  "\t{workload='\x01'}"}))
+                        .value();
+    rule.enabled = Coin(random);
+    PolicySettings& policy = rule.policy;
+    policy.policy = static_cast<ScalingPolicy>(Between(random, 0, kScalingPolicyCount - 1));
+    policy.target_utilization_ratio = Positive(random, 100);
+    policy.utilization_high_ratio = Positive(random, 1);
+    policy.utilization_low_ratio = Positive(random, policy.utilization_high_ratio);
+    policy.tolerance_ratio = Coin(random) ? 0 : Positive(random, 0.99);
+    policy.high_water_risk = Positive(random, 0.49);
+    policy.slo_utilization_ratio = Positive(random, 1);
+    policy.slo_time_ratio = Positive(random, 0.49);
+    policy.window_minutes = static_cast<int32_t>(Between(random, 1, 60));
+    if (Coin(random)) rule.min_replicas = static_cast<int32_t>(Between(random, 1, 100));
+    if (Coin(random)) rule.max_replicas = static_cast<int32_t>(Between(random, 100, kMaxReplicas));
+    if (Coin(random)) rule.base = Positive(random, 1e6);
+    if (Coin(random)) rule.startup_ms = Between(random, 0, kMaxStartupMs);
+  }
+  return settings;
+}
+
+bool SameScaling(const ScalingSettings& a, const ScalingSettings& b) {
+  const auto rule = [](const ScalingRule& r) {
+    return std::tie(r.selector.text(), r.enabled, r.policy, r.min_replicas, r.max_replicas, r.base,
+                    r.startup_ms);
+  };
+  return std::equal(a.rules.begin(), a.rules.end(), b.rules.begin(), b.rules.end(),
+                    [&](const ScalingRule& x, const ScalingRule& y) { return rule(x) == rule(y); });
+}
+
 /// Without secrets: what is dumped does not show them.
 backfill::Options RandomBackfill(std::mt19937_64& random) {
   backfill::Options options;
@@ -285,6 +321,7 @@ Config RandomConfig(std::mt19937_64& random) {
   for (size_t i = 0; i < sources; ++i) config.sources.push_back(RandomSource(random, i));
   config.engine.profiles = RandomProfiles(random);
   config.engine.forecast = RandomForecast(random);
+  config.engine.scaling = RandomScaling(random);
   config.vpa_metrics = Coin(random);
   if (Coin(random)) config.prices.currency = "EUR:#1";
   if (Coin(random)) config.prices.currency = "\xE2\x82\xAC";
@@ -337,7 +374,8 @@ bool SameConfig(const Config& a, const Config& b) {
   };
   return engine(a.engine) == engine(b.engine) &&
          SameProfiles(*a.engine.profiles, *b.engine.profiles) &&
-         SameForecast(*a.engine.forecast, *b.engine.forecast) && a.vpa_metrics == b.vpa_metrics &&
+         SameForecast(*a.engine.forecast, *b.engine.forecast) &&
+         SameScaling(*a.engine.scaling, *b.engine.scaling) && a.vpa_metrics == b.vpa_metrics &&
          a.prices == b.prices && ha(a.ha) == ha(b.ha) && SameBackfill(a.backfill, b.backfill) &&
          a.max_inflight_bytes == b.max_inflight_bytes &&
          limits(a.remote_write) == limits(b.remote_write) &&

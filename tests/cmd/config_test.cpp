@@ -447,6 +447,8 @@ forecast:
   training_budget_ratio: 0.25
   max_workloads: 10000
   workloads: []
+scaling:
+  workloads: []
 compat:
   vpa_metrics: false
 prices:

@@ -60,7 +60,7 @@ TEST_CASE("The examples of the manual are good configurations", "[cmd][docs]") {
     CHECK(config);
     ++configurations;
   }
-  CHECK(configurations == 14);
+  CHECK(configurations == 15);
 }
 
 TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]") {
@@ -69,7 +69,9 @@ TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]"
     CHECK(ManualNames("--" + flag.name + "="));
   }
   const auto config = ParseConfig(
-      "profiles: [{name: a, selector: '{}'}]\nforecast: {workloads: [{selector: '{}'}]}", "one");
+      "profiles: [{name: a, selector: '{}'}]\nforecast: {workloads: [{selector: '{}'}]}\nscaling: "
+      "{workloads: [{selector: '{}'}]}",
+      "one");
   REQUIRE(config);
   const std::string dump = DumpConfig(*config);
   for (size_t begin = 0; begin < dump.size();) {
@@ -78,9 +80,8 @@ TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]"
     key.erase(0, key.find_first_not_of(" -"));
     CAPTURE(key);
     CHECK((ManualNames(key + "`") || key == "sources" || key == "estimation" || key == "profiles" ||
-           key == "forecast" ||
-           key == "compat" || key == "remote_write" || key == "limits" || key == "storage" ||
-           key == "backfill" || key == "prices"));
+           key == "forecast" || key == "scaling" || key == "compat" || key == "remote_write" ||
+           key == "limits" || key == "storage" || key == "backfill" || key == "prices"));
     begin = end + 1;
   }
   for (auto role = workloads::Role::kNone; role <= workloads::Role::kPodLabels;

@@ -32,14 +32,15 @@ std::string WrongRule(const std::string& keys) {
   return message.substr(std::string_view("workloads[0].").size());
 }
 
-/// The last line of what --explain says.
+/// The line on forecasts of what --explain says.
 std::string Explained(const std::string& yaml, const WorkloadId& workload) {
   const auto config = ParseConfig(yaml, "f");
   REQUIRE(config);
   const auto answer =
       ExplainProfile(*config, {.workload = workload, .container = {}, .pod_labels = {}});
   REQUIRE(answer);
-  return answer->substr(answer->rfind("\n", answer->size() - 2) + 1);
+  const size_t begin = answer->find("\nforecast: ") + 1;
+  return answer->substr(begin, answer->find('\n', begin) + 1 - begin);
 }
 
 constexpr std::string_view kModels =

@@ -115,6 +115,35 @@ TEST_CASE("A reload takes over forecasts where somebody takes them", "[cmd][relo
   CHECK(bench.applied.empty());
 }
 
+TEST_CASE("A reload takes over rules of scaling where somebody takes them", "[cmd][reload]") {
+  Bench bench(kFile);
+  const std::string changed =
+      std::string(kFile) + "scaling: {workloads: [{selector: '{}', max_replicas: 9}]}\n";
+  CHECK(bench.Refused(changed).starts_with(" scaling: changed, which needs a restart"));
+
+  TemporaryFile file(kFile);
+  std::vector<ScalingSettingsPtr> applied;
+  ConfigInForce in_force(
+      file.path(), LoadConfig(file.path()).value(), bench.clock, bench.Apply(), nullptr,
+      [&](ScalingSettingsPtr settings) { applied.push_back(std::move(settings)); });
+  file.Write("# the same\n" + std::string(kFile));
+  REQUIRE(in_force.Reload());
+  CHECK(applied.empty());
+  file.Write(changed);
+  REQUIRE(in_force.Reload());
+  REQUIRE(applied.size() == 1);
+  REQUIRE(applied[0]->rules.size() == 1);
+  CHECK(applied[0]->rules[0].max_replicas == 9);
+  CHECK(in_force.Yaml().find("max_replicas: 9") != std::string::npos);
+  file.Write(std::string(kFile) + "scaling: {workloads: [{selector: '{}', max_replica: 9}]}\n");
+  REQUIRE_FALSE(in_force.Reload());
+  CHECK(applied.size() == 1);
+  file.Write(kFile);  // and back
+  REQUIRE(in_force.Reload());
+  REQUIRE(applied.size() == 2);
+  CHECK(applied[1]->rules.empty());
+}
+
 TEST_CASE("Profiles that say the same are not applied anew", "[cmd][reload]") {
   Bench bench(kFile);
   bench.file.Write("# another comment\nestimation: {level: container}\n" +

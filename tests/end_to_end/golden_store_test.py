@@ -27,6 +27,8 @@ profiles:
   - {name: strict, selector: '{workload_type="statefulset"}', preset: vpa, strict: true}
   - {name: sums, selector: '{workload_type="daemonset"}', level: pod}
   - {name: shared, selector: '{workload=~".*[0-4]"}', preset: oversell}
+# By the stock formula: how Tidemark's own policy decides may become better.
+scaling: {workloads: [{selector: '{workload_type="deployment"}', policy: hpa, max_replicas: 20}]}
 """
 
 
@@ -100,7 +102,7 @@ class GoldenStores(unittest.TestCase):
         return path
 
     def test_every_format_is_there(self):
-        self.assertEqual({path.name for path in STORES.iterdir()}, {"format-1", "format-2", "format-3", "format-4"})
+        self.assertEqual({path.name for path in STORES.iterdir()}, {"format-1", "format-2", "format-3", "format-4", "format-5"})
 
     def test_state_and_advice_are_those_of_the_version_that_wrote_it(self):
         for golden in sorted(STORES.iterdir()):

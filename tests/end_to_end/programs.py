@@ -38,12 +38,14 @@ class Daemon:
 
     `cpus`: the CPUs that it may use; `nice`: how much it steps back behind others on them. `storage`: where it keeps its
     state, in its own folder when not given. `listen`: its port, any when 0. `flags` may be a function that gives those
-    of each start. `headers` go with every GET.
+    of each start. `headers` go with every GET. `interval`: between two ticks.
     """
 
-    def __init__(self, config="", flags=(), cpus=None, nice=0, storage=None, listen=0, headers=()):
+    def __init__(self, config="", flags=(), cpus=None, nice=0, storage=None, listen=0, headers=(),
+                 interval="1s"):
         self.listen = listen
         self.headers = headers
+        self.interval = interval
         self.folder = tempfile.mkdtemp(prefix="tidemark-end-to-end-")
         self.storage = storage or os.path.join(self.folder, "data")
         self.port = None
@@ -78,7 +80,7 @@ class Daemon:
         self.port = None
         self._address = queue.Queue()
         self.process = subprocess.Popen(
-            [BINARY, f"--web.listen-address=127.0.0.1:{self.listen}", "--eval.interval=1s",
+            [BINARY, f"--web.listen-address=127.0.0.1:{self.listen}", f"--eval.interval={self.interval}",
              *([f"--config.file={self.config}"] if self.config else []), f"--storage.path={self.storage}",
              *(self.flags() if callable(self.flags) else self.flags)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",

@@ -48,8 +48,9 @@ class Demanding final : public workloads::UsageSink {
     return wish;
   }
   void AddDemand(uint32_t container, Resource resource,
-                 const workloads::DemandMinute& minute) override {
-    history_.AddDemand(container, resource, minute);
+                 const workloads::DemandMinute& minute,
+                 const workloads::DemandFacts& facts) override {
+    history_.AddDemand(container, resource, minute, facts);
     if (minute.start_ms <= newest_ms[container]) out_of_order = true;
     newest_ms[container] = minute.start_ms;
     demand += minute.demand;

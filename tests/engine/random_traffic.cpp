@@ -56,6 +56,9 @@ RandomTraffic::SimulatedPod RandomTraffic::NewPod(int deployment) {
   pod.all_reasons = Chance(3);
   pod.has_time = !Chance(4);
   pod.annotated = Chance(3);
+  pod.ready_ms = now_ms_ + Pick(5000, 200'000);
+  pod.has_ready_time = Chance(2);
+  pod.is_throttled = Chance(3);
   return pod;
 }
 
@@ -213,6 +216,57 @@ void RandomTraffic::Described(TrafficBatch& batch, SimulatedPod& pod) {
   }
 }
 
+/// When it started, whether it is ready and since when, and how often its limit held it back.
+void RandomTraffic::Readiness(TrafficBatch& batch, SimulatedPod& pod) {
+  const bool is_ready = now_ms_ >= pod.ready_ms && !pod.done && !Chance(40);
+  if (!Chance(20)) {
+    Tell(batch, &pod, {{"__name__", "kube_pod_start_time"}, {"uid", pod.uid}},
+         static_cast<double>(pod.born_ms) / 1000 + (Chance(200) ? 1e9 : 0));
+  }
+  Tell(batch, &pod,
+       {{"__name__", "kube_pod_status_ready"}, {"condition", "true"}, {"uid", pod.uid}},
+       is_ready ? 1 : 0);
+  if (pod.has_ready_time && is_ready) {
+    Tell(batch, &pod, {{"__name__", "kube_pod_status_ready_time"}, {"uid", pod.uid}},
+         static_cast<double>(pod.ready_ms) / 1000);
+  }
+  if (!pod.is_throttled) return;
+  const double periods = static_cast<double>(now_ms_ - options_.begin_ms) / 100;
+  const Labels app = {{"container", "app"}, {"id", "/" + pod.uid}};
+  Labels labels = app;
+  labels["__name__"] = "container_cpu_cfs_periods_total";
+  Tell(batch, &pod, labels, periods);
+  labels["__name__"] = "container_cpu_cfs_throttled_periods_total";
+  Tell(batch, &pod, labels, periods * 0.4);
+}
+
+/// Of which some come late, are silent, scale another workload or have half of their bounds.
+void RandomTraffic::Autoscalers(TrafficBatch& batch) {
+  for (int i = 0; i <= options_.deployments; ++i) {
+    const std::string name = "scaler-" + std::to_string(i);
+    if (Chance(20)) continue;
+    const bool is_set = i == 2;
+    const int target = Chance(200) ? 0 : i % options_.deployments;
+    Labels info = {{"__name__", "kube_horizontalpodautoscaler_info"},
+                   {"horizontalpodautoscaler", name},
+                   {"scaletargetref_kind", is_set ? "StatefulSet" : "Deployment"},
+                   {"scaletargetref_name", "w" + std::to_string(target)}};
+    Tell(batch, nullptr, info, 1);
+    if (i != 1 && !Chance(30)) {
+      Tell(batch, nullptr,
+           {{"__name__", "kube_horizontalpodautoscaler_spec_min_replicas"},
+            {"horizontalpodautoscaler", name}},
+           Chance(100) ? 3 : 2);
+    }
+    if (!Chance(30)) {
+      Tell(batch, nullptr,
+           {{"__name__", "kube_horizontalpodautoscaler_spec_max_replicas"},
+            {"horizontalpodautoscaler", name}},
+           Chance(200) ? 20 : 10);
+    }
+  }
+}
+
 void RandomTraffic::Others(TrafficBatch& batch) {
   std::map<std::string, const SimulatedPod*> links;
   for (const SimulatedPod& pod : pods_) {
@@ -298,8 +352,10 @@ TrafficBatch RandomTraffic::Next() {
     State(batch, pod);
     Kills(batch, pod);
     Described(batch, pod);
+    Readiness(batch, pod);
   }
   if (!Chance(10)) Others(batch);
+  if (!Chance(10)) Autoscalers(batch);
   for (size_t i = 0; i < pods_.size(); ++i) {
     if (Chance(100)) pods_[i].done = !pods_[i].done;
     if (!Chance(100)) continue;
@@ -317,6 +373,8 @@ TrafficBatch RandomTraffic::Next() {
       pods_[i].uid += "n";
       pods_[i].restarts = 0;
       pods_[i].terminated_ms = 0;
+      pods_[i].born_ms = now_ms_;
+      pods_[i].ready_ms = now_ms_ + Pick(5000, 200'000);
     } else {
       pods_[i] = NewPod(deployment);
     }

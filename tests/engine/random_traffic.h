@@ -60,6 +60,9 @@ class RandomTraffic {
     bool all_reasons = false;    // as kube-state-metrics 1.x told them
     bool has_time = true;
     bool annotated = false;
+    int64_t ready_ms = 0;  // when it is ready for the first time
+    bool has_ready_time = false;
+    bool is_throttled = false;
     std::map<std::string, Labels> told;  // by their bytes
   };
 
@@ -73,6 +76,8 @@ class RandomTraffic {
   void State(TrafficBatch& batch, SimulatedPod& pod);
   void Kills(TrafficBatch& batch, SimulatedPod& pod);
   void Described(TrafficBatch& batch, SimulatedPod& pod);
+  void Readiness(TrafficBatch& batch, SimulatedPod& pod);
+  void Autoscalers(TrafficBatch& batch);
   void Others(TrafficBatch& batch);
   void Disturb(TrafficBatch& batch);
 

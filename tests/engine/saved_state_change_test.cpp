@@ -198,7 +198,7 @@ TEST_CASE("a namespace of version 1 restores, and its series are bound when thei
   const auto restored = a.Restore(saved, MappingOfVersion1(a));
   INFO((restored ? "" : restored.error().message));
   REQUIRE(restored);
-  REQUIRE(a.Saved().front() == 4);
+  REQUIRE(a.Saved().front() == 5);
   const size_t series = a.state->series_count();
   const size_t pods = a.state->pod_count();
   REQUIRE(SeriesOf(a, "kube_pod_labels") > 0);
@@ -245,7 +245,7 @@ TEST_CASE("a namespace of version 3 restores, and its demand begins then", "[eng
   const auto restored = a.Restore(saved, a.OwnMapping());
   INFO((restored ? "" : restored.error().message));
   REQUIRE(restored);
-  CHECK(a.Saved().front() == 4);
+  CHECK(a.Saved().front() == 5);
   for (const auto& view : a.state->View(a.state->event_time_ms())) CHECK(view.demand);
   const int64_t begin_ms = a.state->event_time_ms();
   NamespaceWorld b;
@@ -261,13 +261,45 @@ TEST_CASE("a namespace of version 3 restores, and its demand begins then", "[eng
   CHECK(a.Saved() == b.Saved());
 }
 
+TEST_CASE("a namespace of version 4 restores, and what it did not know is bound when it is told",
+          "[engine][state]") {
+  std::ifstream file(TIDEMARK_TEST_DATA "/../engine/state_corpus/version_4_an_hour",
+                     std::ios::binary);
+  const std::string saved(std::istreambuf_iterator<char>(file), {});
+  REQUIRE(saved.front() == 4);
+  NamespaceWorld a;
+  const auto restored = a.Restore(saved, a.OwnMapping());
+  INFO((restored ? "" : restored.error().message));
+  REQUIRE(restored);
+  CHECK(a.Saved().front() == 5);
+  NamespaceWorld b;
+  REQUIRE(b.Restore(a.Saved(), b.OwnMapping()));
+  RandomTraffic traffic(
+      3, {.deployments = 2, .pods = 1, .silences = false, .begin_ms = a.state->event_time_ms()});
+  for (int i = 0; i < 60; ++i) {
+    const TrafficBatch batch = traffic.Next();
+    a.Put(batch);
+    b.Put(batch);
+  }
+  CHECK(a.Saved() == b.Saved());
+  size_t bounds = 0;
+  size_t ready = 0;
+  for (const auto& view : a.state->View(a.state->event_time_ms())) {
+    bounds += view.max_replicas ? 1 : 0;
+    ready += view.ready_pods ? 1 : 0;
+  }
+  CHECK(bounds > 0);
+  CHECK(ready > 0);
+  CHECK(a.Saved() == b.Saved());
+}
+
 TEST_CASE("cluster and name of a saved namespace can be read alone", "[engine][state]") {
   NamespaceWorld a;
   a.Begin();
   const auto name = NamespaceState::SavedName(a.Saved());
   REQUIRE(name);
   CHECK(*name == NamespaceName{"east", "shop"});
-  CHECK_FALSE(NamespaceState::SavedName(std::string("\x05\x00\x00", 3)));
+  CHECK_FALSE(NamespaceState::SavedName(std::string("\x06\x00\x00", 3)));
   CHECK_FALSE(NamespaceState::SavedName(a.Saved().substr(0, 4)));
 }
 
@@ -397,7 +429,7 @@ TEST_CASE("a namespace of the shortest series there are restores", "[engine][sta
   for (const double value : {1.0, StaleMarker()}) {
     for (int i = 0; i < 50; ++i) {
       const std::string name = std::to_string(i);
-      const LabelView labels[] = {{"__name__", "kube_horizontalpodautoscaler_info"},
+      const LabelView labels[] = {{"__name__", "kube_horizontalpodautoscaler_spec_target_metric"},
                                   {"horizontalpodautoscaler", name},
                                   {"namespace", "shop"}};
       const int64_t at = batch.arrival_ms - (IsStaleMarker(value) ? 0 : 1);

@@ -7,6 +7,7 @@
 #include "exporter/recommendation_query.h"
 #include "tests/catch.h"
 #include "tests/exporter/daemon.h"
+#include "tests/exporter/scaling_fakes.h"
 
 using namespace tidemark;
 using namespace tidemark::exporter;
@@ -344,6 +345,43 @@ TEST_CASE("a workload says what it still lacks", "[exporter][api]") {
       R"({"what":"owner of the ReplicaSet","present":false,"hint":"send kube_replicaset_owner"}],"pods":[)"
       R"({"pod":"web-5c9-x","owner":"replicaset/web-5c9","workload":"deployment/web"},)"
       R"({"pod":"web-5c9-y","owner":"unknown: no kube_pod_owner yet"}]}]}})");
+}
+
+TEST_CASE("a workload says what a target of replicas still lacks", "[exporter][api][scaling]") {
+  const auto status = [](const std::shared_ptr<const WorkloadScaling>& scaling) {
+    const auto block = MakeBlock("", "shop", {{"deployment", "web"}}, {});
+    block->workloads[0].scaling = scaling;
+    FakeDaemon daemon(MakeSnapshot({block}));
+    daemon.state.scaling_prerequisites = {
+        {"replicas", true, 1700000000000, ""},
+        {"bounds", false, std::nullopt, "send kube_horizontalpodautoscaler_info"},
+        {"request of a pod", false, std::nullopt, "send requests"}};
+    const std::string body =
+        daemon.Get("/api/v1/status/sources", {{"namespace", "shop"}, {"workload", "web"}}).body;
+    const size_t begin = body.find("\"scaling\":");
+    REQUIRE(begin != std::string::npos);
+    return body.substr(begin, body.find(",\"pods\"") - begin);
+  };
+  const std::string replicas =
+      R"({"what":"replicas","present":true,"last_sample":"2023-11-14T22:13:20.000Z"})";
+  const std::string missing =
+      R"("prerequisites":[)" + replicas +
+      R"(,{"what":"bounds","present":false,"hint":"send kube_horizontalpodautoscaler_info"})";
+  const std::string no_request =
+      R"(,{"what":"request of a pod","present":false,"hint":"send requests"}]})";
+  CHECK(status(nullptr) == R"("scaling":{"has_target":false,)" + missing + no_request);
+
+  CHECK(status(Shared(WithoutDecision("no_bounds"))) ==
+        R"("scaling":{"has_target":false,"why":"no_bounds","sentence":"No target: neither a )"
+        R"(HorizontalPodAutoscaler nor a rule of scaling.workloads says how many replicas there )"
+        R"(may be.",)" +
+            missing + no_request);
+  // What a rule gives need not come in.
+  const std::string whole = status(Shared(WholeScaling()));
+  CHECK(whole.starts_with(R"("scaling":{"has_target":true,"sentence":"12 replicas (10 now): )"));
+  CHECK(whole.ends_with(R"("prerequisites":[)" + replicas +
+                        R"(,{"what":"bounds","present":true},)"
+                        R"({"what":"request of a pod","present":true}]})"));
 }
 
 TEST_CASE("asking for a workload needs both names, and one that exists", "[exporter][api]") {

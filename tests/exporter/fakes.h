@@ -151,6 +151,7 @@ class FakeStateReader final : public StateReader {
         {"owner of the ReplicaSet", false, std::nullopt, "send kube_replicaset_owner"}};
     status.pods = {{"web-5c9-x", "replicaset/web-5c9", "deployment/web"},
                    {"web-5c9-y", "unknown: no kube_pod_owner yet", ""}};
+    status.scaling_prerequisites = scaling_prerequisites;
     return std::vector<WorkloadStatus>{status};
   }
   Result<std::vector<WorkloadExplanation>> ExplainRequests(
@@ -162,6 +163,7 @@ class FakeStateReader final : public StateReader {
     return explanations;
   }
   std::vector<WorkloadExplanation> explanations;
+  std::vector<Prerequisite> scaling_prerequisites;
 };
 
 /// Shows what it was given.

@@ -19,7 +19,7 @@ constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 std::string Written(const ForecastExplanation& forecast,
                     ForecastParts parts = ForecastParts::kAll) {
   JsonWriter json;
-  WriteForecast(forecast, ResourceTable(), 3, parts, json);
+  WriteForecast(forecast, ResourceTable(), LoadBaseOf(forecast.now, 3, nullptr), parts, json);
   std::string text = json.Take();
   CHECK_NOTHROW(boost::json::parse(text));
   return text;

@@ -10,6 +10,7 @@
 #include "tests/catch.h"
 #include "tests/exporter/daemon.h"
 #include "tests/exporter/page_parser.h"
+#include "tests/exporter/scaling_fakes.h"
 #include "tests/exporter/temporary_folder.h"
 
 using namespace tidemark;
@@ -29,6 +30,7 @@ Snapshot FullSnapshot() {
   shop->workloads[0].workload_class = WorkloadClass::kCompute;
   for (const auto& block : {host, shop}) {
     block->workloads[0].forecast = std::make_shared<const WorkloadForecast>(WholeForecast());
+    block->workloads[0].scaling = Shared(WholeScaling());
   }
   Snapshot snapshot = MakeSnapshot({host, shop});
   snapshot.sources = {{"cpu_usage", "container_cpu_usage_seconds_total", 3, 1700000000000},

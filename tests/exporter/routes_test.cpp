@@ -25,7 +25,7 @@ TEST_CASE("every path is there once, and all but two answer GET only", "[exporte
                      "/", "/-/healthy", "/-/ready", "/metrics", "/api/v1/recommendations",
                      "/api/v1/status/sources", "/api/v1/status/buildinfo", "/api/v1/status/config",
                      "/api/v1/status/runtimeinfo", "/api/v1/backfill", "/api/v1/status/backfill",
-                     "/-/reload", "/api/v1/workloads/*"});
+                     "/-/reload", "/api/v1/workloads/*", "/api/v1/scaling"});
 }
 
 TEST_CASE("health is always, readiness when it is", "[exporter][routes]") {

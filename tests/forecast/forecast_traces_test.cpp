@@ -119,7 +119,7 @@ void Print(const std::vector<Judged>& all) {
   for (const Judged& trace : all) {
     forecasts += trace.report.forecast_seconds;
     minutes += static_cast<double>(trace.report.minutes);
-    for (const BacktestFits& of : trace.report.fits) fits += of.seconds;
+    for (const FitsOfModel& of : trace.report.fits) fits += of.seconds;
   }
   std::cout << "\nfits " << Number(fits) << " s, forecasts " << Number(1e6 * forecasts / minutes)
             << " us a minute\n";

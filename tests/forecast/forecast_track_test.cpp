@@ -379,6 +379,22 @@ TEST_CASE("The high-water load is what a minute passes with the risk that was as
   CHECK(explained.high_water->observations > 7000);
 }
 
+TEST_CASE("A risk that needs no tail has the quantile of all minutes", "[forecast][track]") {
+  ForecastTrack track({}, {});
+  CHECK_FALSE(track.HighWater(0.1));
+  // Each of 0 to 999 five times, in no order.
+  for (int64_t i = 0; i < 5000; ++i) {
+    track.Add(kStart + i, static_cast<double>(i * 387 % 1000));
+  }
+  for (const double risk : {0.05, 0.1, 0.3, 0.5, 0.9}) {
+    INFO(risk);
+    REQUIRE(track.HighWater(risk));
+    CHECK(*track.HighWater(risk) == Approx(999 * (1 - risk)).margin(1.5));
+  }
+  CHECK(*track.HighWater(0.001) > 990);
+  CHECK(*track.HighWater(0.001) > *track.HighWater(0.02));
+}
+
 TEST_CASE("An explanation has the history, and forecasts with what they were for",
           "[forecast][track]") {
   ForecastTrack track({}, {});

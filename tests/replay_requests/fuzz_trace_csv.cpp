@@ -50,6 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   for (const ManifestLine& line : *lines) {
     Require(line.file.find('/') == std::string::npos && !line.file.empty());
+    Require(!line.pods_per_unit || (*line.pods_per_unit > 0 && *line.pods_per_unit <= 1e12));
   }
   return 0;
 }

@@ -128,6 +128,21 @@ TEST_CASE("A manifest gives classes and owners' sizes, by the names of its colum
   CHECK((*lines)[0].original[1] == 4096.0);
   CHECK_FALSE((*lines)[1].real);
   CHECK_FALSE((*lines)[1].original[0].has_value());
+  CHECK_FALSE((*lines)[0].pods_per_unit.has_value());
+}
+
+TEST_CASE("A manifest says how many pods a demand keeps busy", "[replay]") {
+  const auto lines = ParseManifest("file,pods_per_unit\na.csv,0.2\nb.csv,\n", "m");
+  REQUIRE(lines);
+  CHECK((*lines)[0].pods_per_unit == 0.2);
+  CHECK_FALSE((*lines)[1].pods_per_unit.has_value());
+  for (const std::string bad : {"0", "-1", "nan", "inf", "1e-300", "x", "0.2x"}) {
+    const auto wrong = ParseManifest("file,pods_per_unit\na.csv," + bad + "\n", "m");
+    REQUIRE_FALSE(wrong);
+    CHECK(wrong.error().message == "m:2: pods_per_unit: \"" + bad +
+                                       "\" is no number of pods, allowed: 1e-12 to 1e+12, or "
+                                       "nothing");
+  }
 }
 
 TEST_CASE("What is no manifest is refused", "[replay]") {

@@ -10,6 +10,7 @@
 using namespace tidemark;
 using workloads::DemandMinute;
 using workloads::DemandSum;
+using workloads::Headroom;
 using workloads::kMinuteMs;
 using workloads::kNever;
 using workloads::PodDemand;
@@ -136,11 +137,60 @@ TEST_CASE("a pod's minute is the sum of its containers'", "[workloads][demand]")
   CHECK(pod.open.size() == 1);
 }
 
+TEST_CASE("demand is censored when half of the pods of which it is known are held back",
+          "[workloads][demand]") {
+  const auto censored = [](int held_back, int free, int unknown, int disregarded) {
+    DemandSum sum;
+    const auto add = [&sum](int pods, Headroom headroom) {
+      for (int pod = 0; pod < pods; ++pod) sum.Add(At(0, 1), false, headroom);
+    };
+    add(held_back, Headroom::kNone);
+    add(free, Headroom::kSome);
+    add(unknown, Headroom::kUnknown);
+    add(disregarded, Headroom::kDisregard);
+    std::vector<DemandMinute> minutes;
+    sum.Close(EndOf(0), minutes);
+    REQUIRE(minutes.size() == 1);
+    return minutes[0].is_censored;
+  };
+  CHECK(censored(1, 0, 0, 0));
+  CHECK(censored(2, 2, 0, 0));
+  CHECK_FALSE(censored(2, 3, 0, 0));
+  CHECK_FALSE(censored(0, 0, 0, 5));
+  CHECK_FALSE(censored(0, 0, 5, 0));
+  CHECK(censored(1, 1, 2, 9));
+  CHECK_FALSE(censored(1, 1, 3, 0));
+}
+
+TEST_CASE("demand that was saved before limits were minded restores", "[workloads][demand]") {
+  std::string bytes;
+  ByteWriter out(bytes);
+  workloads::SaveMs(out, kT0, kT0);
+  out.Varint(1);
+  workloads::SaveMs(out, kT0, kT0);
+  out.Double(2.5);
+  out.Varint(20);  // pods
+  out.Varint(2);   // missing
+  out.Bool(false);
+  out.Varint(1);
+  out.Double(0.5);
+  ByteReader in(bytes);
+  auto restored = DemandSum::Restore(in, kT0, false);
+  REQUIRE(restored);
+  CHECK(in.AtEnd());
+  std::vector<DemandMinute> minutes;
+  restored->Close(EndOf(0), minutes);
+  REQUIRE(minutes.size() == 1);
+  CHECK(minutes[0].pods == 21);
+  CHECK(minutes[0].missing == 2);
+  CHECK_FALSE(minutes[0].is_censored);
+}
+
 TEST_CASE("saved demand is the same, and a cut one none", "[workloads][demand]") {
   DemandSum sum(kT0);
   sum.Add(At(0, 1), false);
   Closed(sum, EndOf(0));
-  sum.Add(At(1, 0.1), false);
+  sum.Add(At(1, 0.1), false, Headroom::kNone);
   sum.Add(At(1, 0.2), true);
   sum.Add(At(3, 7), true);
   sum.AddMissing(At(3, 0).start_ms);
@@ -201,6 +251,7 @@ TEST_CASE("demand that nothing can have saved does not restore", "[workloads][de
     out.Double(1);
     out.Varint(pods);
     out.Varint(0);
+    for (int headroom = 0; headroom < 3; ++headroom) out.Varint(0);
     out.Bool(false);
     out.Varint(0);
   };

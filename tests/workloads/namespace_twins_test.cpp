@@ -15,6 +15,13 @@ std::string Text(const std::optional<double>& value) {
   return value ? std::to_string(*value) : "-";
 }
 
+std::string TextOf(const workloads::DemandFacts& facts) {
+  return " replicas " + Text(facts.replicas) + " request " + Text(facts.request) + " bounds " +
+         Text(facts.min_replicas) + " " + Text(facts.max_replicas) + " ready " +
+         (facts.ready_pods ? std::to_string(*facts.ready_pods) : "-") + " startup " +
+         (facts.startup_ms ? std::to_string(*facts.startup_ms) : "-");
+}
+
 /// Everything handed on since the last call, without the numbers that a restart changes.
 std::string Given(RecordedNamespace& one) {
   std::string text;
@@ -26,7 +33,9 @@ std::string Given(RecordedNamespace& one) {
   }
   for (const auto& told : one.sink.demand) {
     text += told.container + " " + std::to_string(told.minute.start_ms) + " demand " +
-            std::to_string(told.minute.demand) + " of " + std::to_string(told.minute.pods) + "\n";
+            std::to_string(told.minute.demand) + " of " + std::to_string(told.minute.pods) +
+            " lacks " + std::to_string(told.minute.missing) +
+            (told.minute.is_censored ? " censored" : "") + TextOf(told.facts) + "\n";
   }
   for (const auto& told : one.sink.kills) {
     text += told.container + " killed " + std::to_string(told.kill.time_ms) + " of " +
@@ -55,7 +64,10 @@ std::string Shown(RecordedNamespace& one) {
   std::string text;
   for (const auto& view : one.state->View(one.state->event_time_ms())) {
     text += view.id->workload + " " + std::to_string(view.containers_in_pod) +
-            (view.pod_sum ? " summed" : "") + (view.demand ? " wished\n" : "\n");
+            (view.pod_sum ? " summed" : "") + (view.demand ? " wished" : "") + " bounds " +
+            Text(view.min_replicas) + " " + Text(view.max_replicas) + " ready " +
+            (view.ready_pods ? std::to_string(*view.ready_pods) : "-") + " startup " +
+            (view.startup_ms ? std::to_string(*view.startup_ms) : "-") + "\n";
     for (const auto& container : view.containers) {
       text += "  " + std::string(container.name);
       for (const Resource resource : kAllResources) {
@@ -82,6 +94,8 @@ TEST_CASE("a restored namespace hands on what the saved one would have", "[workl
   size_t sums = 0;
   size_t demands = 0;
   bool originals = false;
+  size_t facts = 0;  // minutes of which all is told
+  size_t censored = 0;
   for (int i = 0; i < 2500; ++i) {
     INFO("batch " << i);
     const TrafficBatch batch = traffic.Next();
@@ -89,6 +103,12 @@ TEST_CASE("a restored namespace hands on what the saved one would have", "[workl
     b.PutBatch(batch);
     for (const auto& usage : a.sink.usage) sums += usage.container.ends_with("//") ? 1 : 0;
     demands += a.sink.demand.size();
+    for (const auto& told : a.sink.demand) {
+      const auto& of = told.facts;
+      facts += of.replicas && of.request && of.min_replicas && of.max_replicas && of.ready_pods &&
+               of.startup_ms;
+      censored += told.minute.is_censored;
+    }
     REQUIRE(Same(Given(a), Given(b)));
     if (i % 100 == 99 && random() % 2 == 0) {
       a.sink.wish->startup_ms += 1000;
@@ -108,6 +128,9 @@ TEST_CASE("a restored namespace hands on what the saved one would have", "[workl
   CHECK(sums > 1000);
   CHECK(demands > 500);
   CHECK(originals);
+  CHECK(facts > 100);
+  CHECK(censored > 10);
+  CHECK(censored < demands);
   CHECK(a.counters.oom_kills > 10);
   CHECK(a.counters.oom_kills == b.counters.oom_kills);
   CHECK(a.counters.oom_kills_repeated == b.counters.oom_kills_repeated);

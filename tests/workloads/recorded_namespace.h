@@ -35,6 +35,7 @@ class RecordingSink final : public workloads::UsageSink {
     std::string container;
     Resource resource = Resource::kCpu;
     workloads::DemandMinute minute;
+    workloads::DemandFacts facts;
   };
   struct ToldKill {
     std::string container;
@@ -67,9 +68,9 @@ class RecordingSink final : public workloads::UsageSink {
     ++asked;
     return workload.workload == "unwished" ? std::nullopt : wish;
   }
-  void AddDemand(uint32_t container, Resource resource,
-                 const workloads::DemandMinute& minute) override {
-    demand.push_back({names.at(container), resource, minute});
+  void AddDemand(uint32_t container, Resource resource, const workloads::DemandMinute& minute,
+                 const workloads::DemandFacts& facts) override {
+    demand.push_back({names.at(container), resource, minute, facts});
   }
   bool LeavesOutPageCache(uint32_t /*container*/) const override { return leaves_out_page_cache; }
   void SetLabelSet(uint32_t instance, uint64_t set) override { label_sets[instance] = set; }
