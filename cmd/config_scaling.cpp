@@ -88,8 +88,9 @@ FieldReader Window(int32_t& out_minutes) {
     const auto most = std::chrono::minutes(PolicySettings::kMaxWindowMinutes);
     if (auto done = Duration(ms, 1min, most)(value); !done) return done;
     if (ms % kMinuteMs != 0) {
-      return value.Wrong(fmt::format("{} are no whole minutes, allowed: whole minutes",
-                                     FormatDuration(std::chrono::milliseconds(ms))));
+      return value.Wrong(fmt::format("{} are no whole minutes, allowed: whole minutes, 1m to {}",
+                                     FormatDuration(std::chrono::milliseconds(ms)),
+                                     FormatDuration(most)));
     }
     out_minutes = static_cast<int32_t>(ms / kMinuteMs);
     return {};

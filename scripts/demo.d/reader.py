@@ -100,7 +100,7 @@ class Advice:
 
 class Reasons:
     """Why two requests are what they are, in Tidemark's own words: that of a container that was killed for memory, and
-    that of the one that requests most for nothing."""
+    that of the one that requests most for nothing; and how many replicas what is autoscaled should have."""
 
     def __init__(self, url):
         self.url = url.rstrip("/")
@@ -113,6 +113,7 @@ class Reasons:
             token = data.get("next")
         killed = [item for item in items if item.get("kills")]
         oversized = [item for item in items if item.get("reclaimable", 0) > 0]
+        self.scaled = json.loads(fetch(f"{self.url}/api/v1/scaling"))["data"]["workloads"]
         self.killed = max(killed, key=lambda item: (item["kills"], item["workload"]), default=None)
         self.oversized = max(oversized, key=lambda item: cores_worth(item["reclaimable"], item["resource"]), default=None)
 
@@ -125,6 +126,11 @@ class Reasons:
             lines.append(f"{what}: {item['namespace']}/{item['workload']} {item.get('container', '')}")
             lines.append(f"  {item['reason']}")
             lines.append(f"  curl {self.url}/api/v1/workloads/{path}")
+        for item in self.scaled:
+            lines.append(f"replicas: {item['namespace']}/{item['workload']}")
+            lines.append(f"  {item['sentence']}")
+        if self.scaled:
+            lines.append(f"  curl {self.url}/api/v1/scaling")
         return lines
 
 

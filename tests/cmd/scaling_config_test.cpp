@@ -59,7 +59,7 @@ const BadRule kBadRules[] = {
     {"startup: 31m", "startup: 31m is out of range, allowed: 0s <= x <= 30m, or measured"},
     {"window: 30s", "window: 30s is out of range, allowed: 1m <= x <= 1h"},
     {"window: 61m", "window: 61m is out of range, allowed: 1m <= x <= 1h"},
-    {"window: 90s", "window: 1m30s are no whole minutes, allowed: whole minutes"},
+    {"window: 90s", "window: 1m30s are no whole minutes, allowed: whole minutes, 1m to 1h"},
     {"tolerance: 1", "tolerance: 1 is out of range, allowed: 0 <= x < 1"},
     {"tolerance: -0.1", "tolerance: -0.1 is out of range, allowed: 0 <= x < 1"},
     {"target_utilization: 0", "target_utilization: 0 is out of range, allowed: 0 < x <= 100"},
