@@ -1,13 +1,14 @@
-#include "workloads/quantity.h"
+#include "model/quantity.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <utility>
 
-namespace tidemark::workloads {
+namespace tidemark {
 namespace {
 
 constexpr size_t kLongest = 64;
@@ -99,4 +100,55 @@ std::optional<double> ParseQuantity(std::string_view text) {
   return negative ? -*value : *value;
 }
 
-}  // namespace tidemark::workloads
+namespace {
+
+/// Above, whole thousandths are no longer exact in a double.
+constexpr double kMostMilli = 9'007'199'254'740'992.0;
+
+std::string Decimals(int64_t milli) {
+  constexpr std::array<std::string_view, 8> kBySteps = {"m", "", "k", "M", "G", "T", "P", "E"};
+  constexpr int64_t kStep = 1000;
+  if (milli == 0) return "0";
+  size_t step = 0;
+  while (milli % kStep == 0 && step + 1 < kBySteps.size()) {
+    milli /= kStep;
+    ++step;
+  }
+  return std::to_string(milli) + std::string(kBySteps[step]);
+}
+
+std::string Binary(int64_t whole) {
+  constexpr std::array<std::string_view, 7> kBySteps = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  constexpr int64_t kStep = 1024;
+  size_t step = 0;
+  while (whole % kStep == 0 && step + 1 < kBySteps.size()) {
+    whole /= kStep;
+    ++step;
+  }
+  return std::to_string(whole) + std::string(kBySteps[step]);
+}
+
+}  // namespace
+
+std::optional<std::string> QuantityText(double value, QuantityFormat format) {
+  constexpr double kPerUnit = 1000;
+  if (!std::isfinite(value) || value < 0 || value > kMostMilli / kPerUnit) return std::nullopt;
+  // A decimal such as 1.1 is stored a hair above or below: what is a thousandth but for that is
+  // that thousandth, and not the next.
+  const double exact = value * kPerUnit;
+  const double nearest = std::round(exact);
+  constexpr double kRoundingErrors = 4e-16;
+  const double milli =
+      std::abs(exact - nearest) <= exact * kRoundingErrors ? nearest : std::ceil(exact);
+  const auto thousandths = static_cast<int64_t>(milli);
+  constexpr int64_t kLeastBinary = 1024;
+  if (format == QuantityFormat::kBinarySi && thousandths % 1000 == 0 &&
+      thousandths / 1000 >= kLeastBinary) {
+    const std::string binary = Binary(thousandths / 1000);
+    // Without a binary suffix the decimal one may be shorter, as in 128M.
+    if (binary.back() == 'i') return binary;
+  }
+  return Decimals(thousandths);
+}
+
+}  // namespace tidemark
