@@ -122,7 +122,7 @@ TEST_CASE("what is wrong in a kubeconfig is named, without secrets", "[cmd][kube
   CHECK(Has(why(kTwoClusters, "test"), "there is no context test, allowed: dev, prod"));
   CHECK(Has(why(kTwoClusters, "lost"), "there is no cluster nowhere"));
   CHECK(Has(why(Replaced("current-context: dev", "x: y")), "current-context"));
-  CHECK(Has(why(Replaced("UEVN", "%%%"), "prod"), "certificate-authority-data"));
+  CHECK(Has(why(Replaced("UEVN", "U*V"), "prod"), "certificate-authority-data"));
   CHECK(Has(why(Replaced("pki/ca.crt", "pki/none.crt")), "none.crt cannot be read"));
   CHECK(Has(why(Replaced("https://127.0.0.1:6443", "ftp://a")), "server"));
   CHECK(Has(why(Replaced("https://127.0.0.1:6443", "https://a:b@c")), "server"));
