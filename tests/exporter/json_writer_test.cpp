@@ -6,6 +6,7 @@
 #include "model/rfc3339.h"
 #include "tests/catch.h"
 
+using namespace tidemark;
 using namespace tidemark::exporter;
 
 namespace {
