@@ -118,7 +118,8 @@ bool IsNear(Resource resource, const RequestDecision& decision, const RequestFac
   if (!facts.now || !decision.Corrects()) return false;
   const double change = decision.result->value - facts.now->value;
   if (change == 0 || (resource == Resource::kMemory && change > 0)) return false;
-  return std::abs(change) < least_change_ratio * facts.now->value;
+  constexpr double kRoundingErrors = 1e-9;  // from 1 to 0.9 is a tenth
+  return std::abs(change) < (1 - kRoundingErrors) * least_change_ratio * facts.now->value;
 }
 
 }  // namespace tidemark::rightsizing
