@@ -101,7 +101,7 @@ Qos QosOf(const PodView& pod) {
   }
   if (requests.empty() && limits.empty()) return Qos::kBestEffort;
   const auto same = [&](const char* resource) {
-    return std::abs(requests[resource] - limits[resource]) <= 1e-9 * limits[resource];
+    return std::abs(requests[resource] - limits[resource]) <= 1e-12 * limits[resource];
   };
   return all_limited && same("cpu") && same("memory") ? Qos::kGuaranteed : Qos::kBurstable;
 }
