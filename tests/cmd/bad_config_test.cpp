@@ -27,7 +27,8 @@ constexpr std::string_view kRemoteWriteKeys =
     "max_body_size, max_unpacked_size, max_labels, max_label_name_length, max_label_value_length, "
     "max_future, bearer_token_file, late, ha";
 constexpr std::string_view kTopKeys =
-    "sources, estimation, profiles, forecast, scaling, compat, prices, remote_write, limits, "
+    "sources, estimation, profiles, forecast, scaling, rightsizing, kubernetes, compat, prices, "
+    "remote_write, limits, "
     "storage, backfill";
 constexpr std::string_view kEstimationKeys =
     "preset, level, strict, mode, effect, high_water_risks, cpu, memory, gpu_utilization, "

@@ -271,6 +271,34 @@ bool SameScaling(const ScalingSettings& a, const ScalingSettings& b) {
                     [&](const ScalingRule& x, const ScalingRule& y) { return rule(x) == rule(y); });
 }
 
+RightsizingSettingsPtr RandomRightsizing(std::mt19937_64& random) {
+  auto settings = std::make_shared<RightsizingSettings>();
+  const auto mode = [&random] { return static_cast<RightsizingMode>(Between(random, 0, 2)); };
+  settings->mode = mode();
+  for (int64_t i = Between(random, 0, 3); i > 0; --i) {
+    RightsizingRule& rule = settings->rules.emplace_back();
+    rule.selector =
+        Selector::Parse(Pick(random, {"{}", "{workload=~`\\d+`,}", "\t{workload='\x01'}"})).value();
+    rule.mode = mode();
+  }
+  for (int64_t i = Between(random, 0, 3); i > 0; --i) {
+    settings->excluded_containers.insert(settings->excluded_containers.begin(),
+                                         "c-" + std::to_string(i));
+  }
+  settings->least_change_ratio = Coin(random) ? 0 : Positive(random, 0.99);
+  return settings;
+}
+
+bool SameRightsizing(const RightsizingSettings& a, const RightsizingSettings& b) {
+  const auto rule = [](const RightsizingRule& r) { return std::tie(r.selector.text(), r.mode); };
+  return a.mode == b.mode && a.excluded_containers == b.excluded_containers &&
+         a.least_change_ratio == b.least_change_ratio &&
+         std::equal(a.rules.begin(), a.rules.end(), b.rules.begin(), b.rules.end(),
+                    [&](const RightsizingRule& x, const RightsizingRule& y) {
+                      return rule(x) == rule(y);
+                    });
+}
+
 /// Without secrets: what is dumped does not show them.
 backfill::Options RandomBackfill(std::mt19937_64& random) {
   backfill::Options options;
@@ -322,6 +350,9 @@ Config RandomConfig(std::mt19937_64& random) {
   config.engine.profiles = RandomProfiles(random);
   config.engine.forecast = RandomForecast(random);
   config.engine.scaling = RandomScaling(random);
+  config.rightsizing = RandomRightsizing(random);
+  config.freshness.serve_ms = Between(random, 1000, kubernetes::kMostHeldMs);
+  config.freshness.hold_ms = Between(random, config.freshness.serve_ms, kubernetes::kMostHeldMs);
   config.vpa_metrics = Coin(random);
   if (Coin(random)) config.prices.currency = "EUR:#1";
   if (Coin(random)) config.prices.currency = "\xE2\x82\xAC";
@@ -375,9 +406,10 @@ bool SameConfig(const Config& a, const Config& b) {
   return engine(a.engine) == engine(b.engine) &&
          SameProfiles(*a.engine.profiles, *b.engine.profiles) &&
          SameForecast(*a.engine.forecast, *b.engine.forecast) &&
-         SameScaling(*a.engine.scaling, *b.engine.scaling) && a.vpa_metrics == b.vpa_metrics &&
-         a.prices == b.prices && ha(a.ha) == ha(b.ha) && SameBackfill(a.backfill, b.backfill) &&
-         a.max_inflight_bytes == b.max_inflight_bytes &&
+         SameScaling(*a.engine.scaling, *b.engine.scaling) &&
+         SameRightsizing(*a.rightsizing, *b.rightsizing) && a.freshness == b.freshness &&
+         a.vpa_metrics == b.vpa_metrics && a.prices == b.prices && ha(a.ha) == ha(b.ha) &&
+         SameBackfill(a.backfill, b.backfill) && a.max_inflight_bytes == b.max_inflight_bytes &&
          limits(a.remote_write) == limits(b.remote_write) &&
          a.bearer_token_file == b.bearer_token_file &&
          std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),

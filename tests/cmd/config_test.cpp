@@ -449,6 +449,15 @@ forecast:
   workloads: []
 scaling:
   workloads: []
+rightsizing:
+  mode: off
+  rules: []
+  excluded_containers: []
+  least_change: 0.1
+kubernetes:
+  freshness:
+    serve: 2m30s
+    hold: 5m
 compat:
   vpa_metrics: false
 prices:

@@ -174,7 +174,7 @@ TEST_CASE("A dump of scaling has every key and reads as the same", "[cmd][config
   const std::string dump = DumpConfig(config);
   const size_t begin = dump.find("scaling:\n");
   REQUIRE(begin != std::string::npos);
-  CHECK(dump.substr(begin, dump.find("compat:\n") - begin) == R"(scaling:
+  CHECK(dump.substr(begin, dump.find("rightsizing:\n") - begin) == R"(scaling:
   workloads:
     - selector: "{}"
       enabled: true
