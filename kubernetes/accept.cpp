@@ -55,8 +55,7 @@ MediaRange ParseRange(std::string_view text) {
     if (name == "v") range.version = value;
     if (name != "q") continue;
     double quality = 0;
-    const auto [end, error] =
-        std::from_chars(value.data(), value.data() + value.size(), quality);
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), quality);
     const bool good = error == std::errc() && end == value.data() + value.size();
     range.quality = good && quality >= 0 && quality <= 1 ? quality : 0;
   }
@@ -105,6 +104,8 @@ std::optional<DiscoveryForm> AcceptedDiscoveryForm(std::string_view accept) {
   return std::nullopt;
 }
 
-bool AcceptsJson(std::string_view accept) { return std::ranges::any_of(Ranges(accept), IsPlainJson); }
+bool AcceptsJson(std::string_view accept) {
+  return std::ranges::any_of(Ranges(accept), IsPlainJson);
+}
 
 }  // namespace tidemark::kubernetes

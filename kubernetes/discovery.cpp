@@ -39,8 +39,7 @@ json::object Aggregated(std::string_view version) {
   for (const ExternalMetric metric : kExternalMetrics) {
     resources.push_back(json::object{
         {"resource", NameOf(metric)},
-        {"responseKind",
-         json::object{{"group", kGroup}, {"version", kVersion}, {"kind", kKind}}},
+        {"responseKind", json::object{{"group", kGroup}, {"version", kVersion}, {"kind", kKind}}},
         {"scope", "Namespaced"},
         {"singularResource", ""},
         {"verbs", json::array{"get"}}});
@@ -83,8 +82,9 @@ HttpResponse GroupsAnswer(const HttpRequest& request, DiscoveryForm form) {
     const std::string_view version = form == DiscoveryForm::kAggregated ? "v2" : "v2beta1";
     response = JsonAnswer(Aggregated(version));
     // The aggregator takes the document only where the type is this one to the letter.
-    response.headers.front().value = "application/json;g=apidiscovery.k8s.io;v=" +
-                                     std::string(version) + ";as=APIGroupDiscoveryList";
+    response.headers.front().value =
+        "application/json;g=apidiscovery.k8s.io;v=" + std::string(version) +
+        ";as=APIGroupDiscoveryList";
   }
   const std::string tag = TagOf(response.body);
   response.headers.push_back({"ETag", tag});

@@ -10,11 +10,11 @@
 #include <utility>
 
 #include "kubernetes/accept.h"
-#include "kubernetes/cluster_blocks.h"
 #include "kubernetes/freshness.h"
 #include "kubernetes/label_selector.h"
 #include "kubernetes/metric_answer.h"
 #include "kubernetes/metric_points.h"
+#include "kubernetes/served_cluster.h"
 #include "kubernetes/status.h"
 #include "model/quoted.h"
 
@@ -71,9 +71,10 @@ class Question {
   /// The one point that is meant.
   Point Choose(const NamespaceBlock* block) const {
     if (block == nullptr) {
-      return NotFound(fmt::format("nothing is known of the namespace {}: Prometheus sends no "
-                                  "samples of it, or not any more",
-                                  QuotedText(name_space_)));
+      return NotFound(
+          fmt::format("nothing is known of the namespace {}: Prometheus sends no "
+                      "samples of it, or not any more",
+                      QuotedText(name_space_)));
     }
     std::vector<MetricPoint> points;
     Collect(*block, points);
@@ -112,10 +113,10 @@ class Question {
                                "scaling.workloads gives it no max_replicas"
                              : "its usage is not kept, or too little of it came in yet");
     }
-    return fmt::format("no workload in namespace {} matches {}; known: {}", QuotedText(name_space_),
-                       QuotedText(selector_.text()),
-                       known.empty() ? std::string("none")
-                                     : Joined({known.begin(), known.end()}, kMostKnown));
+    return fmt::format(
+        "no workload in namespace {} matches {}; known: {}", QuotedText(name_space_),
+        QuotedText(selector_.text()),
+        known.empty() ? std::string("none") : Joined({known.begin(), known.end()}, kMostKnown));
   }
 
   Point Ambiguous(const std::vector<MetricPoint>& points) const {
@@ -126,10 +127,11 @@ class Question {
     }
     return tl::unexpected(Refusal{
         400, MetricAnswer::kAmbiguous,
-        fmt::format("{} matches {} workloads in namespace {} ({}), whose values an autoscaler would "
-                    "add up: select one by workload and workload_type",
-                    QuotedText(selector_.text()), candidates.size(), QuotedText(name_space_),
-                    Joined(candidates, kMostCandidates))});
+        fmt::format(
+            "{} matches {} workloads in namespace {} ({}), whose values an autoscaler would "
+            "add up: select one by workload and workload_type",
+            QuotedText(selector_.text()), candidates.size(), QuotedText(name_space_),
+            Joined(candidates, kMostCandidates))});
   }
 
   /// Several values of one workload: which labels tell them apart.
@@ -138,7 +140,8 @@ class Question {
     for (const auto& [name, value] : points.front().labels) {
       std::set<std::string> values;
       for (const MetricPoint& point : points) {
-        const auto found = std::ranges::find(point.labels, name, &decltype(point.labels)::value_type::first);
+        const auto found =
+            std::ranges::find(point.labels, name, &decltype(point.labels)::value_type::first);
         if (found != point.labels.end()) values.insert(found->second);
       }
       // The unit follows from the resource.
@@ -186,19 +189,24 @@ class Answering {
                      "Tidemark recovers its state; autoscalers leave replicas as they are"});
     }
     const std::shared_ptr<const Snapshot> snapshot = sources_.snapshots.Current();
-    const auto blocks = BlocksOf(*snapshot, settings_.cluster);
-    if (!blocks) return Refuse({503, MetricAnswer::kAmbiguous, blocks.error().message});
+    const auto cluster = ServedCluster(settings_.cluster, *snapshot);
+    if (!cluster) {
+      return Refuse({503, MetricAnswer::kAmbiguous,
+                     "the streams carry more than one cluster (label cluster), and one port serves "
+                     "one: start Tidemark with --kubernetes.cluster=NAME"});
+    }
+    const Blocks blocks = BlocksOf(*snapshot, *cluster);
     const int64_t now_ms = ToUnixMs(sources_.clock.Now());
     const Question question(*metric, *selector, name_space);
     if (*form != MetricForm::kList) {
-      return Table(question, *metric, *form, *blocks, name_space, now_ms);
+      return Table(question, *metric, *form, blocks, name_space, now_ms);
     }
     if (name_space.empty()) {
       return Refuse({400, MetricAnswer::kBadRequest,
                      fmt::format("values are of a namespace: /apis/{}/namespaces/NAMESPACE/{}",
                                  kGroupVersion, metric_name)});
     }
-    const Point point = question.Choose(FindNamespace(*blocks, name_space));
+    const Point point = question.Choose(FindNamespace(blocks, name_space));
     if (!point) return Refuse(point.error());
     return Value(*metric, *point, now_ms);
   }
@@ -235,8 +243,8 @@ class Answering {
   }
 
   /// For people: of everything that matches, however much that is.
-  HttpResponse Table(const Question& question, ExternalMetric metric, MetricForm form, Blocks blocks,
-                     std::string_view name_space, int64_t now_ms) {
+  HttpResponse Table(const Question& question, ExternalMetric metric, MetricForm form,
+                     Blocks blocks, std::string_view name_space, int64_t now_ms) {
     std::vector<MetricPoint> points;
     if (name_space.empty()) {
       for (const auto& block : blocks) question.Collect(*block, points);

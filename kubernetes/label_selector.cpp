@@ -184,8 +184,8 @@ class Parser {
   tl::unexpected<Error> Expected(std::string_view what) const {
     const std::string found =
         lexer_.token() == Token::kEnd ? std::string("the end") : QuotedText(lexer_.literal());
-    return Wrong(fmt::format("at position {}: found {}, expected {}", lexer_.position() + 1, found,
-                             what));
+    return Wrong(
+        fmt::format("at position {}: found {}, expected {}", lexer_.position() + 1, found, what));
   }
 
   Result<SelectorRequirement> ReadRequirement() {
@@ -209,12 +209,12 @@ class Parser {
       }
     }
     requirement.values = *std::move(values);
-    if (requirement.op == SelectorOperator::kGreater ||
-        requirement.op == SelectorOperator::kLess) {
+    if (requirement.op == SelectorOperator::kGreater || requirement.op == SelectorOperator::kLess) {
       const auto bound = WholeNumber(requirement.values.front());
       if (!bound) {
         return Wrong(fmt::format("{} is no whole number, as > and < need it (label {})",
-                                 QuotedText(requirement.values.front()), QuotedText(requirement.key)));
+                                 QuotedText(requirement.values.front()),
+                                 QuotedText(requirement.key)));
       }
       requirement.bound = *bound;
     }

@@ -22,7 +22,9 @@ namespace json = boost::json;
 std::string Seconds(int64_t unix_ms) {
   std::string time = FormatRfc3339(unix_ms);
   const size_t fraction = time.find('.');
-  if (fraction != std::string::npos) time.replace(fraction, std::string::npos, "Z");
+  if (fraction == std::string::npos) return time;
+  time.resize(fraction);
+  time.push_back('Z');
   return time;
 }
 
@@ -116,7 +118,7 @@ json::array TargetCells(const Row& row, const Freshness& freshness) {
     if (row.point.is_escaped) {
       reason += fmt::format(" Served as {:.0f}, so that an HPA follows.", *row.point.value);
     }
-    if (row.age == Age::kHeld) reason = "Held: nothing newer comes in. " + reason;
+    if (row.age == Age::kHeld) reason = fmt::format("Held: nothing newer comes in. {}", reason);
     if (row.age == Age::kTooOld) {
       reason = fmt::format("Too old (limit {}): nothing newer comes in.",
                            DurationText(freshness.hold_ms));
@@ -197,15 +199,15 @@ HttpResponse TableAnswer(ExternalMetric metric, MetricForm form,
         {"metadata", json::object{{"name", point.workload->id.workload},
                                   {"namespace", point.workload->id.name_space},
                                   {"creationTimestamp", nullptr}}}};
-    rows.push_back(json::object{{"cells", is_target ? TargetCells(row, freshness) : ValueCells(row)},
-                                {"object", object}});
+    rows.push_back(json::object{
+        {"cells", is_target ? TargetCells(row, freshness) : ValueCells(row)}, {"object", object}});
   }
-  return JsonAnswer({{"kind", "Table"},
-                     {"apiVersion", version},
-                     {"metadata", json::object()},
-                     {"columnDefinitions",
-                      is_target ? Definitions(kTargetColumns) : Definitions(kValueColumns)},
-                     {"rows", std::move(rows)}});
+  return JsonAnswer(
+      {{"kind", "Table"},
+       {"apiVersion", version},
+       {"metadata", json::object()},
+       {"columnDefinitions", is_target ? Definitions(kTargetColumns) : Definitions(kValueColumns)},
+       {"rows", std::move(rows)}});
 }
 
 }  // namespace tidemark::kubernetes

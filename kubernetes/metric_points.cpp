@@ -19,12 +19,11 @@ constexpr std::string_view kAutoscaler = "hpa";
 /// Whether every requirement of labels that pass `of` holds.
 template <class Of>
 bool Holds(const LabelSelector& selector, const std::vector<Label>& labels, Of of) {
-  return std::ranges::all_of(
-      selector.requirements(), [&](const SelectorRequirement& requirement) {
-        if (!of(requirement.key)) return true;
-        const auto found = std::ranges::find(labels, requirement.key, &Label::first);
-        return requirement.Matches(found == labels.end() ? nullptr : &found->second);
-      });
+  return std::ranges::all_of(selector.requirements(), [&](const SelectorRequirement& requirement) {
+    if (!of(requirement.key)) return true;
+    const auto found = std::ranges::find(labels, requirement.key, &Label::first);
+    return requirement.Matches(found == labels.end() ? nullptr : &found->second);
+  });
 }
 
 std::vector<Label> Views(const MetricPoint& point) {
@@ -173,13 +172,13 @@ bool MatchesWorkload(const LabelSelector& selector, const WorkloadAdvice& worklo
     return holds();
   }
   // Several may scale one workload: each of the names will do.
-  return std::ranges::any_of(
-      workload.scaling->utilization_targets, [&](const AutoscalerUtilization& target) {
-        labels.emplace_back(kAutoscaler, target.autoscaler);
-        const bool matches = holds();
-        labels.pop_back();
-        return matches;
-      });
+  return std::ranges::any_of(workload.scaling->utilization_targets,
+                             [&](const AutoscalerUtilization& target) {
+                               labels.emplace_back(kAutoscaler, target.autoscaler);
+                               const bool matches = holds();
+                               labels.pop_back();
+                               return matches;
+                             });
 }
 
 std::vector<MetricPoint> PointsOf(ExternalMetric metric, const WorkloadAdvice& workload,
@@ -189,9 +188,7 @@ std::vector<MetricPoint> PointsOf(ExternalMetric metric, const WorkloadAdvice& w
   switch (metric) {
     case ExternalMetric::kTargetReplicas: AddTarget(workload, points); break;
     case ExternalMetric::kForecastLoadRatio:
-    case ExternalMetric::kHighWaterLoadRatio:
-      AddLoadRatios(metric, workload, named, points);
-      break;
+    case ExternalMetric::kHighWaterLoadRatio: AddLoadRatios(metric, workload, named, points); break;
     case ExternalMetric::kRecommendedRequest:
       if (workload.containers.size() == 1 || selector.Mentions("container")) {
         AddRequestsOfContainers(workload, block, named, points);
@@ -201,7 +198,8 @@ std::vector<MetricPoint> PointsOf(ExternalMetric metric, const WorkloadAdvice& w
       break;
   }
   std::erase_if(points, [&](const MetricPoint& point) {
-    return !Holds(selector, Views(point), [](std::string_view key) { return !IsIdentityLabel(key); });
+    return !Holds(selector, Views(point),
+                  [](std::string_view key) { return !IsIdentityLabel(key); });
   });
   return points;
 }
