@@ -15,8 +15,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view kKind = "ExternalMetricValueList";
-
 HttpResponse JsonAnswer(const json::object& document) {
   HttpResponse response;
   response.headers.push_back({"Content-Type", "application/json"});
@@ -39,7 +37,8 @@ json::object Aggregated(std::string_view version) {
   for (const ExternalMetric metric : kExternalMetrics) {
     resources.push_back(json::object{
         {"resource", NameOf(metric)},
-        {"responseKind", json::object{{"group", kGroup}, {"version", kVersion}, {"kind", kKind}}},
+        {"responseKind",
+         json::object{{"group", kGroup}, {"version", kVersion}, {"kind", KindOf(metric)}}},
         {"scope", "Namespaced"},
         {"singularResource", ""},
         {"verbs", json::array{"get"}}});
@@ -108,7 +107,7 @@ HttpResponse ResourcesAnswer() {
     resources.push_back(json::object{{"name", NameOf(metric)},
                                      {"singularName", ""},
                                      {"namespaced", true},
-                                     {"kind", kKind},
+                                     {"kind", KindOf(metric)},
                                      {"verbs", json::array{"get"}}});
   }
   return JsonAnswer({{"kind", "APIResourceList"},

@@ -34,6 +34,19 @@ constexpr std::string_view NameOf(ExternalMetric metric) {
   return "";
 }
 
+/// The kind that discovery names. kubectl goes from a resource's name to its kind and back to a
+/// resource, so that each must have one of its own; what is sent is an ExternalMetricValueList
+/// whatever this says, and HPAs do not look.
+constexpr std::string_view KindOf(ExternalMetric metric) {
+  switch (metric) {
+    case ExternalMetric::kTargetReplicas: return "ExternalMetricValueList";
+    case ExternalMetric::kForecastLoadRatio: return "ForecastLoadRatio";
+    case ExternalMetric::kHighWaterLoadRatio: return "HighWaterLoadRatio";
+    case ExternalMetric::kRecommendedRequest: return "RecommendedRequest";
+  }
+  return "";
+}
+
 constexpr std::optional<ExternalMetric> MetricNamed(std::string_view name) {
   for (const ExternalMetric metric : kExternalMetrics) {
     if (NameOf(metric) == name) return metric;
