@@ -18,7 +18,7 @@ from scaling_test import MINUTE, WEB, Stream
 
 CONFIG = """
 scaling: {workloads: [{selector: '{workload="web"}', policy: hpa}]}
-estimation: {effect: applied}
+estimation: {effect: applied, cpu: {correction: keep_original}}
 rightsizing:
   mode: off
   rules:
@@ -190,13 +190,13 @@ class Told(unittest.TestCase):
         return answer["response"]
 
     @staticmethod
-    def pod(cpu="4"):
+    def pod(cpu="8"):
         return {"kind": "Pod", "apiVersion": "v1", "metadata": {
             "generateName": "web-5c9f7b6d4-", "labels": {"app": "web", "pod-template-hash": "5c9f7b6d4"},
             "ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web-5c9f7b6d4", "uid": "1",
                                  "controller": True, "blockOwnerDeletion": True}]},
             "spec": {"containers": [{"name": "app", "image": "i", "resources": {
-                "requests": {"cpu": cpu, "memory": "1Gi"}, "limits": {"cpu": "8", "memory": "2Gi"}}}]}}
+                "requests": {"cpu": cpu, "memory": "1Gi"}, "limits": {"cpu": "16", "memory": "2Gi"}}}]}}
 
     def test_a_pod_is_right_sized_when_it_is_created(self):
         self.keep_up()
@@ -211,7 +211,7 @@ class Told(unittest.TestCase):
         self.assertLess(abs(milli / 1000 - recommended), 0.0011)
         self.assertFalse([step for step in patch if "limits" in step["path"] and step["path"].startswith("/spec")])
         (kept,) = [step["value"] for step in patch if step["path"] == "/metadata/annotations/tidemark.io~1original-resources"]
-        self.assertEqual(json.loads(kept)["app"]["requests"], {"cpu": "4", "memory": "1Gi"})
+        self.assertEqual(json.loads(kept)["app"]["requests"], {"cpu": "8", "memory": "1Gi"})
         # What was asked for is less than is recommended: it stays.
         self.assertNotIn("patch", self.review(self.pod(cpu="100m")))
         # A pod may say no for itself, and other namespaces are off.
