@@ -32,7 +32,7 @@ class BoundedMemory final : public json::memory_resource {
   }
   void do_deallocate(void* memory, size_t bytes, size_t alignment) override {
     used_ -= bytes;
-    ::operator delete(memory, bytes, std::align_val_t(alignment));
+    ::operator delete(memory, std::align_val_t(alignment));
   }
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 
