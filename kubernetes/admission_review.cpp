@@ -164,6 +164,9 @@ class PodReader {
     const json::array* list = nullptr;
     if (!List(spec, key, list)) return false;
     if (list == nullptr) return true;
+    // Far more than any pod has, and far less than a body of brackets.
+    constexpr size_t kMostContainers = 1024;
+    if (list->size() > kMostContainers) return Wrong(key, "a list of at most 1024");
     for (size_t i = 0; i < list->size(); ++i) {
       const json::object* const written = (*list)[i].if_object();
       if (written == nullptr) return Wrong(key, "made of objects");
