@@ -42,14 +42,14 @@ enum class AccessDenial : uint8_t {
 };
 inline constexpr size_t kAccessDenialCount = 4;
 
+/// What is of any server (connections, errors of the protocol, the end of its certificate's
+/// validity) is in HttpCounters of the port's own.
 struct KubernetesCounters {
   std::array<Counter, kMetricAnswerCount> metric_answers{};
   std::array<Counter, kAdmissionOutcomeCount> admissions{};
   std::array<Counter, kAccessDenialCount> denials{};
   /// 1 when the CAs and names that front proxies are judged by could be read last time, 0 when not.
   std::atomic<int64_t> authentication_good_now{1};
-  /// End of the served certificate's validity.
-  TimestampGauge certificate_expiry_ms{};
 };
 
 }  // namespace tidemark
