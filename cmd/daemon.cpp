@@ -128,7 +128,9 @@ class Daemon::Impl {
                           .prices = [this] { return config_.prices(); },
                           .training = &training_counters_,
                           .kubernetes = has_port ? &kubernetes_counters_ : nullptr,
-                          .kubernetes_http = has_port ? &kubernetes_http_counters_ : nullptr});
+                          .kubernetes_http = has_port ? &kubernetes_http_counters_ : nullptr,
+                          .profiles = [this] { return config_.profiles(); },
+                          .rightsizing = [this] { return config_.rightsizing(); }});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));

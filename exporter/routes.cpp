@@ -16,12 +16,14 @@
 #include "exporter/namespace_metrics.h"
 #include "exporter/process_stats.h"
 #include "exporter/recommendation_metrics.h"
+#include "exporter/rightsize_api.h"
 #include "exporter/scaling_json.h"
 #include "exporter/scaling_metrics.h"
 #include "exporter/storage_metrics.h"
 #include "exporter/training_metrics.h"
 #include "exporter/vpa_metrics.h"
 #include "exporter/workload_api.h"
+#include "rightsizing/manifest.h"
 
 namespace tidemark::exporter {
 namespace {
@@ -97,6 +99,12 @@ struct Exporter {
   HttpResponse Scaling(const HttpRequest& request) const {
     if (!sources.ready()) return NotReady();
     return ScalingAnswer(*sources.snapshots.Current(), request);
+  }
+
+  HttpResponse Rightsize(const HttpRequest& request) const {
+    if (!sources.ready()) return NotReady();
+    return RightsizeAnswer(*sources.snapshots.Current(), *sources.profiles(),
+                           *sources.rightsizing(), request);
   }
 
   HttpResponse Workload(const HttpRequest& request) const {
@@ -188,6 +196,14 @@ std::vector<HttpRoute> Routes(Sources sources) {
   };
   if (BackfillControl* const backfill = exporter->sources.backfill; backfill != nullptr) {
     for (HttpRoute& route : BackfillRoutes(*backfill)) routes.push_back(std::move(route));
+  }
+  if (exporter->sources.profiles && exporter->sources.rightsizing) {
+    HttpRoute rightsize = Get(kRightsizePath, [exporter](Request request) {
+      return exporter->Rightsize(request);
+    });
+    rightsize.methods = {"POST"};
+    rightsize.max_body_bytes = rightsizing::kMaxManifestBytes;
+    routes.push_back(std::move(rightsize));
   }
   if (exporter->sources.reload) {
     HttpRoute reload = Get("/-/reload", [exporter](Request) { return exporter->Reload(); });

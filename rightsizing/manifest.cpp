@@ -70,6 +70,7 @@ class Rightsizing {
               const PodPlanner& plan)
       : format_(format), name_space_(name_space.empty() ? "default" : name_space), plan_(plan) {
     result_.text = text;
+    result_.format = format;
     style_.json = format == ManifestFormat::kJson;
     if (text.find("\r\n") != std::string_view::npos) style_.newline = "\r\n";
   }

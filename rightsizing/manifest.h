@@ -1,6 +1,8 @@
 #pragma once
 // Manifests with the requests that their workloads should have: in CI/CD, before they are applied.
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,7 +13,10 @@
 
 namespace tidemark::rightsizing {
 
-enum class ManifestFormat { kYaml, kJson };
+enum class ManifestFormat : uint8_t { kYaml, kJson };
+
+/// The largest that is read; kube-apiserver takes no larger objects.
+inline constexpr size_t kMaxManifestBytes = size_t{3} << 20;
 
 /// JSON where the first thing is a brace or bracket and all of it reads as JSON, else YAML (of
 /// which JSON over several documents, or with comments, is one).
@@ -35,6 +40,7 @@ struct ManifestLine {
 };
 
 struct RightsizedManifest {
+  ManifestFormat format = ManifestFormat::kYaml;
   std::string text;
   std::vector<ManifestLine> changes;
   std::vector<ManifestLine> kept;

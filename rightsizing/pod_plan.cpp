@@ -177,8 +177,9 @@ class Planning {
       }
       ContainerLimits range;
       if (context_.block != nullptr) range = context_.block->container_limits.Get(resource);
+      const Effect effect = context_.is_asked_for ? Effect::kApplied : planned.profile->effect;
       planned.decisions[i] =
-          DecideRequest(*planned.profile, AdviceOn(advice, resource), facts, range);
+          DecideRequest(*planned.profile, effect, AdviceOn(advice, resource), facts, range);
     }
     return planned;
   }

@@ -79,6 +79,9 @@ struct PodContext {
   const NamespaceBlock* block = nullptr;   ///< null: never seen
   const ProfileSet& profiles;              ///< those in force
   const RightsizingSettings& settings;
+  /// Somebody asks for this pod and takes the recommendations over himself: what a profile would
+  /// only show (Effect::kShown) is set, too.
+  bool is_asked_for = false;
 };
 
 /// The plan, by the correction rules (rightsizing/correction.h) for CPU, memory and ephemeral

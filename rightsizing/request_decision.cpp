@@ -15,15 +15,15 @@ bool IsBytes(Resource resource) { return resource != Resource::kCpu; }
 
 class Deciding {
  public:
-  Deciding(const Profile& profile, const ResourceAdvice& advice, const RequestFacts& facts,
-           const ContainerLimits& limit_range)
-      : profile_(profile), advice_(advice), facts_(facts), limit_range_(limit_range) {}
+  Deciding(const Profile& profile, Effect effect, const ResourceAdvice& advice,
+           const RequestFacts& facts, const ContainerLimits& limit_range)
+      : profile_(profile), effect_(effect), advice_(advice), facts_(facts), limit_range_(limit_range) {}
 
   RequestDecision Do() {
     decision_.base = AtMostLimit(facts_.original ? facts_.original : facts_.now);
     decision_.result = decision_.base;
     const auto corrected =
-        CorrectRequest(profile_.rule(advice_.resource), profile_.mode, profile_.effect, advice_,
+        CorrectRequest(profile_.rule(advice_.resource), profile_.mode, effect_, advice_,
                        ValueOf(facts_.original), ValueOf(facts_.limit));
     decision_.rule = corrected.rule;
     decision_.what = corrected.what;
@@ -100,6 +100,7 @@ class Deciding {
   }
 
   const Profile& profile_;
+  const Effect effect_;
   const ResourceAdvice& advice_;
   const RequestFacts& facts_;
   const ContainerLimits& limit_range_;
@@ -108,9 +109,9 @@ class Deciding {
 
 }  // namespace
 
-RequestDecision DecideRequest(const Profile& profile, const ResourceAdvice& advice,
+RequestDecision DecideRequest(const Profile& profile, Effect effect, const ResourceAdvice& advice,
                               const RequestFacts& facts, const ContainerLimits& limit_range) {
-  return Deciding(profile, advice, facts, limit_range).Do();
+  return Deciding(profile, effect, advice, facts, limit_range).Do();
 }
 
 bool IsNear(Resource resource, const RequestDecision& decision, const RequestFacts& facts,

@@ -37,7 +37,8 @@ struct RequestDecision {
 /// By the rules that PlanPod tells of single requests, but for that of small changes. `advice` may
 /// be empty but for its resource. Does not depend on what is in force where the original is known.
 /// Pure; thread-safe.
-RequestDecision DecideRequest(const Profile& profile, const ResourceAdvice& advice,
+/// `effect`: the profile's, or what stands in for it.
+RequestDecision DecideRequest(const Profile& profile, Effect effect, const ResourceAdvice& advice,
                               const RequestFacts& facts, const ContainerLimits& limit_range);
 
 /// Whether what is in force may as well stay: `decision` is another by less than

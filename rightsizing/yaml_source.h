@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "model/result.h"
+#include "rightsizing/manifest.h"
 #include "rightsizing/source_node.h"
 
 namespace tidemark::rightsizing {
 
-inline constexpr size_t kMaxManifestBytes = size_t{3} << 20;
 inline constexpr size_t kMaxManifestDepth = 64;
 inline constexpr size_t kMaxManifestNodes = 400'000;
 inline constexpr size_t kMaxManifestDocuments = 2000;
