@@ -1,6 +1,7 @@
 #pragma once
 // Who asks, on the Kubernetes port.
 
+#include <map>
 #include <string>
 #include <tl/expected.hpp>
 #include <vector>
@@ -16,6 +17,9 @@ struct Identity {
   /// By a front proxy (kube-apiserver's aggregation layer), which has authorised the request; else
   /// by a certificate of the user's own.
   bool by_front_proxy = false;
+  std::string uid{};  ///< may be empty
+  /// What else the front proxy knows of the user, such as its pod: key, in lower case, to values.
+  std::map<std::string, std::vector<std::string>> extra{};
 };
 
 struct Denied {
