@@ -23,7 +23,7 @@ std::string Sources(const std::string& last, const std::vector<std::string_view>
   std::string list;
   for (const std::string_view role :
        {"usage_counter", "usage_gauge", "pod_owner", "replicaset_owner", "request", "limit",
-        "replicas", "autoscaler_info", "original_request", "pod_labels"}) {
+        "replicas", "autoscaler_info", "original_request"}) {
     const bool missing = std::find(without.begin(), without.end(), role) != without.end();
     list +=
         std::string(list.empty() ? "" : ",") + R"({"role":")" + std::string(role) +
@@ -102,8 +102,23 @@ TEST_CASE("series that are missing in the stream are told with what to send", "[
   CHECK(VerdictOf(findings, "stream.requests") == "problem");
   CHECK(Has(TextOf(findings, "stream.requests"), "kube_pod_container_resource_requests"));
   CHECK(VerdictOf(findings, "stream.limits") == "warning");
-  CHECK(Has(TextOf(findings, "stream.original_requests"), "--metric-annotations-allowlist"));
+  CHECK(VerdictOf(findings, "stream.original_requests") == "ok");
   CHECK(VerdictOf(findings, "stream.memory") == "ok");
+}
+
+TEST_CASE("what owners wrote is missed where pods are right-sized", "[doctor][stream]") {
+  World world;
+  FakeAsker kubernetes;
+  world.installation.kubernetes = &kubernetes;
+  world.tidemark.Answer("/api/v1/status/sources",
+                        Sources("2023-11-14T22:13:00.000Z", {"original_request"}));
+  CHECK(VerdictOf(CheckStream(world.installation), "stream.original_requests") == "ok");
+  kubernetes.Answer("/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+                    R"({"items":[{"webhooks":[{"clientConfig":{"service":)"
+                    R"({"namespace":"tidemark","name":"tidemark"}}}]}]})");
+  const Findings findings = CheckStream(world.installation);
+  CHECK(VerdictOf(findings, "stream.original_requests") == "warning");
+  CHECK(Has(TextOf(findings, "stream.original_requests"), "--metric-annotations-allowlist"));
 }
 
 TEST_CASE("memory is not known by a GPU's gauge", "[doctor][stream]") {

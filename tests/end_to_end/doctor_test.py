@@ -138,7 +138,7 @@ class DoctorTest(unittest.TestCase):
         table = self.run_doctor(*self.access())
         self.assertEqual(table.returncode, 0)
         self.assertRegex(table.stdout, r"(?m)^ok +apiservice\.available ")
-        self.assertRegex(table.stdout, r"(?m)^0 problems, \d+ warnings, \d+ ok, \d+ skipped$")
+        self.assertRegex(table.stdout, r"(?m)^problems: 0, warnings: \d+, ok: \d+, skipped: \d+$")
         self.assertTrue(any(agent.startswith("tidetool/") for _, _, agent in self.cluster.requests))
 
     def test_the_apiservice_of_somebody_else_is_left_alone_unless_told_so(self):
