@@ -9,7 +9,7 @@
 #include "exporter/api.h"
 #include "exporter/find_advice.h"
 #include "exporter/recommendation_query.h"
-#include "exporter/scaling_text.h"
+#include "model/scaling_text.h"
 
 namespace tidemark::exporter {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,11 +16,12 @@
 #include "model/snapshot.h"
 #include "model/workload_id.h"
 #include "rightsizing/correction.h"
+#include "rightsizing/pod_labels.h"
 
 namespace tidemark::rightsizing {
 
 /// Quantities by name of the resource ("cpu", "memory", …), as they are written.
-using QuantityMap = std::map<std::string, std::string, std::less<>>;
+using QuantityMap = TextMap;
 
 struct PodContainer {
   std::string name;
@@ -33,10 +33,14 @@ struct PodContainer {
 
 /// A pod before it is corrected.
 struct PodView {
-  WorkloadId workload;     ///< whose pod it is; type and name may be empty: not known
-  std::string mode_label;  ///< value of tidemark.io/mode; empty: none
+  /// Whose pod it is; where type and name are empty it is not known, and the pod is left alone.
+  WorkloadId workload;
+  TextMap labels;                                  ///< of the pod's metadata, or the template's
   std::optional<std::string> original_annotation;  ///< tidemark.io/original-resources
   std::optional<std::string> applied_annotation;   ///< tidemark.io/applied
+  /// `spec.resources` has requests or limits for the pod as a whole (Kubernetes 1.34): those bound
+  /// the containers' and decide the QoS class, and such a pod is left alone.
+  bool has_pod_resources = false;
   /// In the order of the manifest, first `containers`, then `initContainers`.
   std::vector<PodContainer> containers;
 };
@@ -45,7 +49,7 @@ struct PodView {
 struct RequestChange {
   size_t container = 0;  ///< index into PodView::containers
   std::string resource;  ///< as manifests write it
-  std::string before;    ///< as written; empty: there was none
+  std::string before;    ///< as written; empty: there was none (where there is a limit, that is it)
   std::string after;     ///< canonical quantity
   CorrectionRule rule = CorrectionRule::kNothing;
   std::string what;  ///< one sentence
@@ -54,7 +58,7 @@ struct RequestChange {
 /// Why a request is left as it is.
 struct RequestKept {
   size_t container = 0;
-  std::string resource;
+  std::string resource;  ///< empty: all of the container's
   CorrectionRule rule = CorrectionRule::kNothing;
   std::string what;
 };
@@ -77,17 +81,37 @@ struct PodContext {
   const RightsizingSettings& settings;
 };
 
-/// The plan, by the correction rules (rightsizing/correction.h) for each container and resource
-/// that the profile corrects. Always from the owner's originals: those of the annotation where it
-/// names the container, else what is written; so that a second run over its own result changes
-/// nothing. Requests never pass the container's limit, nor what the namespace's LimitRange allows;
-/// limits are not touched. Init containers are left alone, but for sidecars. A pod that is
-/// Guaranteed stays so, unless its profile lets it change (then only requests do); one that has
-/// neither requests nor limits may become Burstable. A pod with a quantity or annotation that
-/// cannot be read is left alone where that stands. Pure; thread-safe.
+/// The plan, by the correction rules (rightsizing/correction.h) for CPU, memory and ephemeral
+/// storage of each container, as its profile has them: the one that its advice was made by, else
+/// the one that would be. Always from the owner's originals: those of the annotation where it names
+/// the container, else what is written (a limit without a request is the request, too); so that a
+/// second run over its own result changes nothing. What is not corrected (any more) goes back to
+/// its original.
+///
+/// - No request passes the container's limit; limits are never touched.
+/// - What is set is held to the namespace's LimitRange, but with keep_original and a static ratio
+///   not above the original.
+/// - A change of less than `least_change_ratio` of the request in force is not made, unless memory
+///   has to grow or the original is restored.
+/// - Init containers are left alone, but for sidecars; so are `excluded_containers`.
+/// - The QoS class that the originals make is kept, by doing without all changes of CPU and memory.
+///   Two may change: BestEffort to Burstable; Guaranteed to Burstable where the profile of each
+///   container that is changed lets it.
+/// - A pod is left alone altogether, and `why_not` says why, where a quantity or the annotation
+///   cannot be read, a request is above its limit, containers share a name, the annotations would
+///   be over 16 KiB or 128 containers, or the workload is not known.
+///
+/// Once something is corrected the annotation of originals names every container that runs (but no
+/// init containers, except sidecars); what it says already stays. That of what was applied names
+/// each request that is not the original: {"app":{"cpu":{"request":"650m","rule":"candidate",
+/// "original":"2"}}}, without "original" where there was no request.
+///
+/// Pure; thread-safe; microseconds for a usual pod.
 PodPlan PlanPod(const PodView& pod, const PodContext& context);
 
-/// What is to be done with the pod: its label, the first rule that matches, the default.
+/// What is to be done with the pod. A rule that says off wins, then the pod's label (a value that
+/// is no mode means off: somebody wanted something else than the rule), then the first rule that
+/// matches, then the default.
 RightsizingMode ModeOf(const PodView& pod, const RightsizingSettings& settings);
 
 }  // namespace tidemark::rightsizing

@@ -66,7 +66,7 @@ struct Options {
   /// requests that are no HTTP, have no route, may not come in, are too large, late, or for which
   /// there is no room, and in place of a handler that threw. Before the route's `complete`. Called
   /// on any thread; must not wait. Empty: plain text.
-  OwnAnswer own_answer;
+  OwnAnswer own_answer = nullptr;
 
   /// Passwords that are checked at a time; 0 = half the cores, one or two.
   unsigned password_threads = 0;

@@ -1,4 +1,4 @@
-#include "exporter/scaling_text.h"
+#include "model/scaling_text.h"
 
 #include "tests/catch.h"
 #include "tests/exporter/scaling_fakes.h"

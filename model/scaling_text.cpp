@@ -1,4 +1,4 @@
-#include "exporter/scaling_text.h"
+#include "model/scaling_text.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
-#include "exporter/rfc3339.h"
 #include "model/amount_text.h"
+#include "model/rfc3339.h"
 
-namespace tidemark::exporter {
+namespace tidemark {
 namespace {
 
 std::string Counted(int64_t count, std::string_view what) {
@@ -188,4 +188,4 @@ std::string ScalingText(const WorkloadScaling& scaling, Resource resource) {
   return Sentence(scaling, *scaling.decision, resource).Text();
 }
 
-}  // namespace tidemark::exporter
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "model/resource.h"
 #include "model/scaling.h"
 
-namespace tidemark::exporter {
+namespace tidemark {
 
 /// E.g. "12 replicas (10 now): demand of 5.2 may reach 7.9 within 3 minutes; 12 pods of 750m keep
 /// that at 88 %, with the objective of more than 90 % in at most 2 % of the time."; without a
@@ -14,4 +14,4 @@ namespace tidemark::exporter {
 /// model/amount_text.h. Never empty; thread-safe.
 std::string ScalingText(const WorkloadScaling& scaling, Resource resource);
 
-}  // namespace tidemark::exporter
+}  // namespace tidemark

@@ -6,7 +6,7 @@
 #include "model/forecast.h"
 #include "model/snapshot.h"
 
-namespace tidemark::exporter {
+namespace tidemark {
 
 /// What load ratios are of: so many pods that each count for so much.
 struct LoadBase {
@@ -32,4 +32,4 @@ inline std::optional<double> LoadRatio(const LoadBase& base, const std::optional
   return requested > 0 ? std::optional(*demand / requested) : std::nullopt;
 }
 
-}  // namespace tidemark::exporter
+}  // namespace tidemark

@@ -1,10 +1,10 @@
-#include "exporter/near_miss.h"
+#include "model/near_miss.h"
 
 #include <algorithm>
 #include <numeric>
 #include <string_view>
 
-namespace tidemark::exporter {
+namespace tidemark {
 namespace {
 
 constexpr size_t kMost = 5;
@@ -66,4 +66,4 @@ std::vector<std::string> NearMisses(const Snapshot& snapshot, const WorkloadId& 
   return same_name;
 }
 
-}  // namespace tidemark::exporter
+}  // namespace tidemark

@@ -7,7 +7,7 @@
 #include "model/snapshot.h"
 #include "model/workload_id.h"
 
-namespace tidemark::exporter {
+namespace tidemark {
 
 /// At most five workloads that `wanted` was perhaps meant to be, as "namespace/type/name" (and
 /// "in cluster x"): of the same name elsewhere or of another type first, then those of the
@@ -16,4 +16,4 @@ namespace tidemark::exporter {
 /// workloads.
 std::vector<std::string> NearMisses(const Snapshot& snapshot, const WorkloadId& wanted);
 
-}  // namespace tidemark::exporter
+}  // namespace tidemark

@@ -1,11 +1,11 @@
-#include "exporter/rfc3339.h"
+#include "model/rfc3339.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 
-namespace tidemark::exporter {
+namespace tidemark {
 namespace {
 
 /// Takes `count` digits off the front; -1: they are not there.
@@ -103,4 +103,4 @@ std::string FormatRfc3339(int64_t unix_ms) {
   return {text.data(), static_cast<size_t>(length)};
 }
 
-}  // namespace tidemark::exporter
+}  // namespace tidemark
