@@ -5,6 +5,7 @@ import base64
 import http.client
 import http.server
 import json
+import pathlib
 import re
 import socket
 import ssl
@@ -53,7 +54,7 @@ class FakeKubernetes:
 
     def kubeconfig(self):
         """Its text. YAML is a superset of JSON."""
-        authority = base64.b64encode(open(self.authority.certificate, "rb").read()).decode()
+        authority = base64.b64encode(pathlib.Path(self.authority.certificate).read_bytes()).decode()
         return json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "doctor"}}],
