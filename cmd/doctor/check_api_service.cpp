@@ -131,7 +131,7 @@ void CheckAnswers(Asker& kubernetes, Findings& findings) {
 Findings CheckApiService(const Installation& installation) {
   Findings findings;
   if (installation.kubernetes == nullptr) {
-    findings.Skipped("apiservice.owner", installation.why_no_kubernetes);
+    findings.Skipped("apiservice.owner", std::string(kNotAsked));
     return findings;
   }
   const JsonReply reply =

@@ -202,7 +202,7 @@ void Tell(const Installation& installation, const Seen& seen, Findings& findings
 Findings CheckAutoscalers(const Installation& installation) {
   Findings findings;
   if (installation.kubernetes == nullptr) {
-    findings.Skipped("autoscalers.found", installation.why_no_kubernetes);
+    findings.Skipped("autoscalers.found", std::string(kNotAsked));
     return findings;
   }
   const ListReply list =

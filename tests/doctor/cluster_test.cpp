@@ -72,6 +72,15 @@ TEST_CASE("the version of the cluster is told", "[doctor][kubernetes]") {
   CHECK(VerdictOf(CheckKubernetes({}), "kubernetes.version") == "skipped");
 }
 
+TEST_CASE("an API that does not answer is asked once", "[doctor][kubernetes]") {
+  World world;
+  world.kubernetes.Refuse("/version", 0);
+  const Findings findings = CheckAll(world.installation);
+  CHECK(VerdictOf(findings, "kubernetes.version") == "problem");
+  CHECK(VerdictOf(findings, "apiservice.owner") == "skipped");
+  CHECK(world.kubernetes.asked.size() == 1);
+}
+
 TEST_CASE("an APIService of our own that works is found good", "[doctor][apiservice]") {
   World world;
   world.ServeApiService(kOurs);

@@ -151,7 +151,7 @@ TEST_CASE("findings stand in a table and in JSON", "[doctor][report]") {
         "ok       a.b          Fine.\n"
         "problem  c.long_name  Bad \xEF\xBF\xBD[1m.\n"
         "                      -> Do this and that.\n"
-        "skipped  d            skipped: no input\n"
+        "skipped  d            no input\n"
         "\nproblems: 1, warnings: 0, ok: 1, skipped: 1\n");
   const json::value read = json::parse(Write(Output::kJson, findings));
   CHECK(read.at("problems") == 1);
