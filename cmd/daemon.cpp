@@ -105,6 +105,7 @@ class Daemon::Impl {
     if (!access) return Fail(ErrorCode::kInvalidArgument, access.error().message);
     access_ = std::move(*access);
     WarnOfOpenDoors(flags.web_listen_address, *access_->Rules());
+    const bool has_port = !flags.kubernetes.listen_address.empty();
     std::vector<HttpRoute> routes =
         exporter::Routes({.snapshots = engine_,
                           .state = engine_,
@@ -125,7 +126,9 @@ class Daemon::Impl {
                           .reload = [this] { return Reload(); },
                           .vpa_metrics = [this] { return config_.vpa_metrics(); },
                           .prices = [this] { return config_.prices(); },
-                          .training = &training_counters_});
+                          .training = &training_counters_,
+                          .kubernetes = has_port ? &kubernetes_counters_ : nullptr,
+                          .kubernetes_http = has_port ? &kubernetes_http_counters_ : nullptr});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));

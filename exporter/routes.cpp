@@ -12,6 +12,7 @@
 #include "exporter/exposition.h"
 #include "exporter/forecast_metrics.h"
 #include "exporter/ha_metrics.h"
+#include "exporter/kubernetes_metrics.h"
 #include "exporter/namespace_metrics.h"
 #include "exporter/process_stats.h"
 #include "exporter/recommendation_metrics.h"
@@ -71,6 +72,9 @@ struct Exporter {
                         sources.build, ReadProcessStats(), writer);
     if (sources.config_status) AppendConfigMetrics(sources.config_status(), writer);
     if (sources.training != nullptr) AppendTrainingMetrics(*sources.training, writer);
+    if (sources.kubernetes != nullptr && sources.kubernetes_http != nullptr) {
+      AppendKubernetesMetrics(*sources.kubernetes, *sources.kubernetes_http, writer);
+    }
     if (sources.storage != nullptr) AppendStorageMetrics(*sources.storage, writer);
     if (sources.ha != nullptr) AppendHaMetrics(sources.ha->HaClusters(), writer);
     if (sources.backfill != nullptr) {

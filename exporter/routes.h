@@ -27,6 +27,7 @@
 #include "model/counters.h"
 #include "model/ha_status.h"
 #include "model/http.h"
+#include "model/kubernetes_counters.h"
 #include "model/prices.h"
 #include "model/result.h"
 #include "model/snapshot.h"
@@ -62,6 +63,9 @@ struct Sources {
   /// By which savings are worked out; may be empty: none are known.
   std::function<Prices()> prices = nullptr;
   const TrainingCounters* training = nullptr;  ///< absent: nothing is trained
+  /// Of the Kubernetes port and of its server; absent: there is none.
+  const KubernetesCounters* kubernetes = nullptr;
+  const HttpCounters* kubernetes_http = nullptr;
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.

@@ -139,8 +139,12 @@ const NamespaceBlock* FindBlock(const Snapshot& snapshot, const WorkloadId& id) 
 
 const WorkloadAdvice* FindWorkload(const NamespaceBlock* block, const WorkloadId& id) {
   if (block == nullptr) return nullptr;
-  const auto found = std::ranges::lower_bound(block->workloads, id, {}, &WorkloadAdvice::id);
-  return found == block->workloads.end() || found->id != id ? nullptr : &*found;
+  const auto key = [](const WorkloadAdvice& workload) {
+    return std::tie(workload.id.workload_type, workload.id.workload);
+  };
+  const auto wanted = std::tie(id.workload_type, id.workload);
+  const auto found = std::ranges::lower_bound(block->workloads, wanted, {}, key);
+  return found == block->workloads.end() || key(*found) != wanted ? nullptr : &*found;
 }
 
 class Webhook {

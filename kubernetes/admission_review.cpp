@@ -32,7 +32,7 @@ class BoundedMemory final : public json::memory_resource {
   }
   void do_deallocate(void* memory, size_t bytes, size_t alignment) override {
     used_ -= bytes;
-    ::operator delete(memory, bytes, std::align_val_t(alignment));
+    ::operator delete(memory, std::align_val_t(alignment));
   }
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 
@@ -164,6 +164,9 @@ class PodReader {
     const json::array* list = nullptr;
     if (!List(spec, key, list)) return false;
     if (list == nullptr) return true;
+    // Far more than any pod has, and far less than a body of brackets.
+    constexpr size_t kMostContainers = 1024;
+    if (list->size() > kMostContainers) return Wrong(key, "a list of at most 1024");
     for (size_t i = 0; i < list->size(); ++i) {
       const json::object* const written = (*list)[i].if_object();
       if (written == nullptr) return Wrong(key, "made of objects");

@@ -14,10 +14,10 @@ namespace json = boost::json;
 
 class Patch {
  public:
-  void Add(std::string pointer, json::value value) {
+  void Add(std::string_view pointer, json::value value) {
     json::object operation;
     operation["op"] = "add";
-    operation["path"] = std::move(pointer);
+    operation["path"] = pointer;
     operation["value"] = std::move(value);
     operations_.push_back(std::move(operation));
   }

@@ -48,8 +48,6 @@ struct KubernetesCounters {
   std::array<Counter, kAccessDenialCount> denials{};
   /// 1 when the CAs and names that front proxies are judged by could be read last time, 0 when not.
   std::atomic<int64_t> authentication_good_now{1};
-  /// End of the served certificate's validity.
-  TimestampGauge certificate_expiry_ms{};
 };
 
 }  // namespace tidemark

@@ -143,7 +143,7 @@ class Reasons:
             selector = ",".join(f"{label}={value}" for label, value in named.items())
             return (f"/apis/external.metrics.k8s.io/v1beta1/namespaces/{item['namespace']}/{metric}"
                     f"?labelSelector={urllib.parse.quote(selector, safe='')}")
-        decided = [item for item in self.scaled if item.get("decision")]
+        decided = [item for item in self.scaled if item.get("target_replicas") is not None]
         if decided:
             return path(decided[0], "tidemark_target_replicas")
         if self.oversized and self.oversized.get("container"):

@@ -31,7 +31,8 @@ constexpr std::string_view kTopKeys =
     "remote_write, limits, "
     "storage, backfill";
 constexpr std::string_view kEstimationKeys =
-    "preset, level, strict, mode, effect, high_water_risks, cpu, memory, gpu_utilization, "
+    "preset, level, strict, mode, effect, may_change_qos, high_water_risks, cpu, memory, "
+    "gpu_utilization, "
     "gpu_memory, ephemeral_storage";
 constexpr std::string_view kCpuKeys =
     "enabled, basis, percentile, lower_percentile, upper_percentile, half_life, samples, window, "

@@ -155,6 +155,7 @@ Profile RandomProfile(std::mt19937_64& random) {
   profile.level = static_cast<Level>(Between(random, 0, 3));
   profile.mode = static_cast<PoolMode>(Between(random, 0, 3));
   profile.effect = static_cast<Effect>(Between(random, 0, 1));
+  profile.may_change_qos = Between(random, 0, 1) == 1;
   for (const Resource resource : kBuiltInResources)
     profile.rule(resource) = RandomRule(random, resource);
   return profile;
@@ -179,7 +180,7 @@ ProfileSetPtr RandomProfiles(std::mt19937_64& random) {
 bool SameProfile(const Profile& a, const Profile& b) {
   const auto tied = [](const Profile& p) {
     return std::tie(p.name, p.preset, p.selector.text(), p.level, p.strict, p.mode, p.effect,
-                    p.resources);
+                    p.may_change_qos, p.resources);
   };
   return tied(a) == tied(b);
 }

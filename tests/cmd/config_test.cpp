@@ -262,6 +262,7 @@ estimation:
   strict: false
   mode: dynamic
   effect: shown
+  may_change_qos: false
   high_water_risks: [0.01, 0.001]
   cpu:
     enabled: true

@@ -109,7 +109,7 @@ Webhook::Webhook(std::shared_ptr<const Snapshot> snapshot, ProfileSetPtr profile
           },
       .rightsizing =
           [of = std::make_shared<const RightsizingSettings>(std::move(settings))] { return of; },
-      .profiles = [profiles] { return profiles; },
+      .profiles = [of = std::move(profiles)] { return of; },
       .ready = [this] { return ready; },
   });
 }

@@ -204,6 +204,10 @@ TEST_CASE("Whatever is not the creation of a pod is let in as it is", "[kubernet
     request["object"].at("spec").as_object()["containers"] = "app";
     why = "the object's containers is not a list";
   }
+  SECTION("number of containers") {
+    request["object"].at("spec").as_object()["containers"] = json::array(2000, json::object());
+    why = "the object's containers is not a list of at most 1024";
+  }
   SECTION("quantities") {
     request["object"]
         .at("spec")

@@ -197,6 +197,7 @@ TEST_CASE("The verdict follows the connection's certificates, not where they lie
   }
   // More than are remembered, all alive.
   std::vector<std::shared_ptr<const PeerCertificates>> alive;
+  alive.reserve(5000);
   for (int i = 0; i < 5000; ++i) alive.push_back(Shown({i % 2 == 0 ? &good : &bad}));
   for (size_t i = 0; i < alive.size(); ++i) {
     if (with.judge->Judge(alive[i], Today()).has_value() != (i % 2 == 0)) FAIL("wrong at " << i);
@@ -212,6 +213,7 @@ TEST_CASE("Many threads may ask at a time", "[kubernetes][certificates]") {
   const TimePoint now = Today();
   std::atomic<int> right = 0;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
       for (int i = 0; i < 500; ++i) {
