@@ -6,7 +6,7 @@ namespace tidemark::doctor {
 
 Findings CheckAll(const Installation& installation) {
   Findings all;
-  for (const auto check : {CheckTidemark, CheckStream, CheckLabels, CheckCertificate}) {
+  for (const auto check : {CheckTidemark, CheckStream, CheckLabels, CheckPort, CheckCertificate}) {
     all.Append(check(installation));
   }
   const Findings kubernetes = CheckKubernetes(installation);

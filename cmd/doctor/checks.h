@@ -16,6 +16,8 @@ Findings CheckTidemark(const Installation& installation);
 Findings CheckStream(const Installation& installation);
 /// labels.*: labels that a scrape has moved aside, in the Prometheus that scrapes Tidemark.
 Findings CheckLabels(const Installation& installation);
+/// port.*: what Tidemark says of its Kubernetes port.
+Findings CheckPort(const Installation& installation);
 /// certificate.*: what the Kubernetes port shows.
 Findings CheckCertificate(const Installation& installation);
 /// kubernetes.*: whether the API answers, and its version.

@@ -166,6 +166,30 @@ TEST_CASE("samples that are refused, late or of no use are told", "[doctor][stre
   CHECK(Has(TextOf(findings, "stream.labels"), "honor_labels"));
 }
 
+TEST_CASE("what the daemon says of its Kubernetes port is told", "[doctor][port]") {
+  World world;
+  CHECK(VerdictOf(CheckPort({}), "port.authentication") == "skipped");
+  CHECK(Has(TextOf(CheckPort(world.installation), "port.authentication"), "listen-address"));
+  world.tidemark.Answer("/metrics",
+                        "tidemark_kubernetes_authentication_good 1\n"
+                        "tidemark_kubernetes_certificate_good 1\n"
+                        "tidemark_kubernetes_metric_answers_total{outcome=\"ambiguous\"} 0\n");
+  const Findings good = CheckPort(world.installation);
+  CHECK(good.all().size() == 2);
+  CHECK(good.Count(Verdict::kOk) == 2);
+  world.tidemark.Answer("/metrics",
+                        "tidemark_kubernetes_authentication_good 0\n"
+                        "tidemark_kubernetes_certificate_good 0\n"
+                        "tidemark_kubernetes_metric_answers_total{outcome=\"ambiguous\"} 3\n"
+                        "tidemark_kubernetes_admissions_total{outcome=\"failed\"} 1\n"
+                        "tidemark_kubernetes_admissions_total{outcome=\"bad\"} 1\n");
+  const Findings bad = CheckPort(world.installation);
+  CHECK(VerdictOf(bad, "port.authentication") == "problem");
+  CHECK(VerdictOf(bad, "port.certificate") == "problem");
+  CHECK(VerdictOf(bad, "port.ambiguous") == "warning");
+  CHECK(Has(TextOf(bad, "port.admissions"), "2 pods"));
+}
+
 TEST_CASE("labels that were moved aside are found in Prometheus", "[doctor][labels]") {
   FakeAsker prometheus;
   std::vector<std::pair<std::string, std::string>> by_part;  // the first that is part of a query

@@ -127,7 +127,8 @@ class DoctorTest(unittest.TestCase):
         self.send(EVERYTHING)
         code, found = self.diagnose()
         self.assertEqual(code, 0, found)
-        for check in ("tidemark.ready", "tidemark.version", "stream.usage", "stream.requests", "certificate.chain",
+        for check in ("tidemark.ready", "tidemark.version", "stream.usage", "stream.requests", "port.authentication",
+                      "port.certificate", "certificate.chain",
                       "certificate.names", "kubernetes.version", "apiservice.owner", "apiservice.available",
                       "apiservice.ca_bundle", "apiservice.answers", "front_proxy.config_map", "front_proxy.names",
                       "webhook.configuration", "autoscalers.found", "rbac.autoscaler", "rbac.config_map"):
