@@ -223,7 +223,7 @@ Findings CheckAutoscalers(const Installation& installation) {
         fmt::format("They scale on utilisation of requests, which right-sizing changes: {}.",
                     seen.by_utilization.Text()),
         "Set an absolute AverageValue, or the utilisation that keeps the scale point: Tidemark "
-        "tells it for each workload (docs/replicas.md).");
+        "tells it for each workload (docs/scaling.md).");
   }
   return findings;
 }
