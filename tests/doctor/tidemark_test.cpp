@@ -211,7 +211,7 @@ TEST_CASE("labels that were moved aside are found in Prometheus", "[doctor][labe
 
   const std::string owner = R"({"metric":{"__name__":"kube_pod_owner"},"value":[1,"3"]})";
   by_part = {{"count(tidemark_build_info)", R"({"metric":{},"value":[1,"2"]})"},
-             {"tidemark_recommended_request{exported_namespace", one},
+             {"tidemark_target_replicas", one},
              {"exported_namespace", owner},
              {"kubernetes_namespace", owner}};
   const Findings bad = CheckLabels(installation);

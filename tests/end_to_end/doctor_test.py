@@ -20,7 +20,7 @@ import yaml
 from certificates import Authority
 from fake_kubernetes import APISERVICE, AUTOSCALERS, CONFIG_MAP, WEBHOOKS, FakeKubernetes
 from kubernetes_port import Certificates, KubernetesDaemon
-from programs import pack, series
+from programs import free_port, pack, series, wait_for
 
 TIDETOOL = os.environ.get("TIDETOOL_BIN", "build/release/bin/tidetool")
 # Tidemark's Service, and one that stands for KEDA's; both are names only, what answers is on this machine.
@@ -214,6 +214,34 @@ class DoctorTest(unittest.TestCase):
             other.wait_for_tick()
             self.assert_verdict(found(), "stream.pod_owners", "ok")
             self.assert_verdict(found(), "stream.labels", "warning", "honor_labels")
+
+    def test_labels_that_a_scrape_moves_aside_are_found_in_prometheus(self):
+        port = free_port()
+        job = {"metrics_path": "/metrics", "static_configs": [
+            {"targets": [f"127.0.0.1:{self.daemon.port}"], "labels": {"namespace": "monitoring"}}]}
+        config = self.folder / "prometheus.yml"
+        config.write_text(json.dumps({
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+            "scrape_configs": [{"job_name": "tidemark", "honor_labels": False, **job}]}))
+        url = f"http://127.0.0.1:{port}"
+
+        def found():
+            done = self.run_doctor(f"--prometheus.url={url}", "--output=json")
+            return {check["check"]: (check["verdict"], check["meaning"] + check.get("advice", ""))
+                    for check in json.loads(done.stdout)["checks"]}
+
+        self.assert_verdict(found(), "labels.exported", "skipped")  # nobody answers
+        self.send(EVERYTHING)
+        with open(self.folder / "prometheus.log", "w") as log:
+            prometheus = subprocess.Popen(
+                ["prometheus", f"--config.file={config}", f"--storage.tsdb.path={self.folder}/tsdb", "--log.level=warn",
+                 f"--web.listen-address=127.0.0.1:{port}", "--web.enable-lifecycle"], stdout=log, stderr=log)
+        self.addCleanup(prometheus.wait)
+        self.addCleanup(prometheus.terminate)
+        wait_for("labels were moved aside", lambda: found().get("labels.honored", ("", ""))[0] == "problem")
+        self.assert_verdict(found(), "labels.honored", "problem", "honor_labels: true")
+        self.assert_verdict(found(), "labels.scraped", "ok")
+        self.assert_verdict(found(), "labels.exported", "ok")
 
     def test_autoscalers_and_webhooks_are_looked_at(self):
         self.take()
