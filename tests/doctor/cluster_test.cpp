@@ -91,6 +91,8 @@ TEST_CASE("an APIService of our own that works is found good", "[doctor][apiserv
 
 TEST_CASE("who owns a foreign APIService is told with the choices", "[doctor][apiservice]") {
   World world;
+  world.kubernetes.Answer("/apis/external.metrics.k8s.io/v1beta1",
+                          Quoted("{'resources':[{'name':'externalmetrics'}]}"));
   const auto owner = [&](const std::string& service, const std::string& labels = "") {
     world.ServeApiService(service, "", "'status':'True'", labels);
     const Findings findings = CheckApiService(world.installation);
@@ -108,6 +110,29 @@ TEST_CASE("who owns a foreign APIService is told with the choices", "[doctor][ap
   CHECK(Has(owner("{'namespace':'crane-system','name':'metric-adapter'}"), "Crane"));
   CHECK(Has(owner("{'namespace':'a','name':'b'}"), "the Service a/b"));
   CHECK(Has(owner("null"), "kube-apiserver itself"));
+}
+
+TEST_CASE("a foreign APIService is as it should be where our metrics go through it",
+          "[doctor][apiservice]") {
+  World world;
+  world.ServeApiService("{'namespace':'monitoring','name':'prometheus-adapter'}");
+  const Findings passed_on = CheckApiService(world.installation);
+  CHECK(VerdictOf(passed_on, "apiservice.owner") == "ok");
+  CHECK(Has(TextOf(passed_on, "apiservice.owner"), "prometheus-adapter"));
+
+  world.ServeApiService(kKeda);
+  world.kubernetes.Answer("/apis/external.metrics.k8s.io/v1beta1",
+                          Quoted("{'resources':[{'name':'externalmetrics'}]}"));
+  const auto scaled_by = [&](const std::string& metadata) {
+    world.kubernetes.Answer("/apis/keda.sh/v1alpha1/scaledobjects",
+                            Quoted("{'items':[{'spec':{'triggers':[{'type':'cron','metadata':{}},"
+                                   "{'metadata':{" +
+                                   metadata + "}}]}}]}"));
+    return VerdictOf(CheckApiService(world.installation), "apiservice.owner");
+  };
+  CHECK(scaled_by("'valueLocation':'tidemark_target_replicas{}'") == "ok");
+  CHECK(scaled_by("'query':'max(tidemark_target_replicas)','threshold':1") == "ok");
+  CHECK(scaled_by("'query':'sum(rate(requests_total[1m]))'") == "problem");
 }
 
 TEST_CASE("why an APIService is not available is explained", "[doctor][apiservice]") {
