@@ -42,6 +42,8 @@ enum class AccessDenial : uint8_t {
 };
 inline constexpr size_t kAccessDenialCount = 4;
 
+/// What is of any server (connections, errors of the protocol, the end of its certificate's
+/// validity) is in HttpCounters of the port's own.
 struct KubernetesCounters {
   std::array<Counter, kMetricAnswerCount> metric_answers{};
   std::array<Counter, kAdmissionOutcomeCount> admissions{};

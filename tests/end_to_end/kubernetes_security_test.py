@@ -20,7 +20,7 @@ import warnings
 
 from certificates import Authority, replace
 from kubernetes_port import HPA, SERVICE, VERSION, Certificates, KubernetesDaemon
-from programs import ANSWER_SECONDS, wait_for
+from programs import ANSWER_SECONDS, total, wait_for
 
 DISCOVERY = VERSION
 ALICE = {"X-Remote-User": "alice", "X-Remote-Group": "system:masters"}
@@ -88,6 +88,9 @@ class Callers(Port):
         cls.daemon.__enter__()
         cls.port = cls.daemon.kubernetes_port()
 
+    def denials(self, reason):
+        return total(self.daemon.metrics(), "tidemark_kubernetes_requests_denied_total", reason=reason)
+
     def refused(self, pair, headers, said, path=DISCOVERY):
         status, text = self.ask(pair, headers, path)
         self.assertEqual(status, 401, text)
@@ -104,6 +107,18 @@ class Callers(Port):
         for path in (VERSION + "/namespaces/shop/tidemark_target_replicas", "/apis", "/apis/external.metrics.k8s.io"):
             with self.subTest(path):
                 self.refused(None, ALICE, "no client certificate", path)
+
+    def test_who_is_refused_is_counted_by_why(self):
+        ca = self.certificates.front_proxy_ca
+        for reason, pair, headers in (
+                ("no_certificate", None, ALICE),
+                ("unknown_authority", self.stranger.issue("front-proxy-client", usage="clientAuth"), ALICE),
+                ("name_not_allowed", ca.issue("somebody", usage="clientAuth"), ALICE),
+                ("no_user", self.certificates.front_proxy, {})):
+            with self.subTest(reason):
+                before = self.denials(reason)
+                self.assertEqual(self.ask(pair, headers)[0], 401)
+                self.assertEqual(self.denials(reason), before + 1)
 
     def test_wrong_ca(self):
         self.refused(self.stranger.issue("front-proxy-client", usage="clientAuth"), ALICE, "no authority")
@@ -130,7 +145,7 @@ class Callers(Port):
                      "expired on")
 
     def test_a_certificate_that_expires_on_an_open_connection(self):
-        until = int(time.time()) + 8
+        until = int(time.time()) + 15  # the first request must get there before
         pair = self.certificates.front_proxy_ca.issue("front-proxy-client", usage="clientAuth", valid=(until - 3600, until))
         connection = self.connect(pair)
         self.assertEqual(self.ask(headers=ALICE, connection=connection)[0], 200)
@@ -352,7 +367,7 @@ class Rotation(Port):
     def test_cas_and_the_served_certificate_are_replaced_under_load(self):
         certificates = self.certificates
         certificates.flags = self.flags
-        serving_next = certificates.serving_ca.issue("tidemark", f"DNS:{SERVICE},DNS:localhost,IP:127.0.0.1")
+        serving_next = certificates.serving_ca.issue("tidemark", f"DNS:{SERVICE},DNS:localhost,IP:127.0.0.1", days=9)
         with KubernetesDaemon(certificates) as daemon:
             self.port = daemon.kubernetes_port()
             askers = [Asker(self, name, pair, keep_alive) for keep_alive in (True, False)
@@ -371,23 +386,32 @@ class Rotation(Port):
             self.assertEqual(self.status_of(self.old), 200)
             all_asked()
 
+            def metric(name):
+                return total(daemon.metrics(), "tidemark_kubernetes_" + name)
+
             first = self.served()
+            expiry = metric("certificate_expiry_timestamp_seconds")
+            self.assertEqual(metric("certificate_good"), 1)
             self.mount((serving_next[0], certificates.serving[1]))  # half of it: stays as it was
             wait_for("a word about the mismatch", lambda: any("does not belong" in line for line in daemon.log))
             self.assertEqual(self.served(), first)
+            self.assertEqual(metric("certificate_good"), 0)
             self.mount(serving_next)
             wait_for("the next certificate", lambda: self.served() != first)
             self.assertEqual(self.served(), ssl.PEM_cert_to_DER_cert(pathlib.Path(serving_next[0]).read_text()))
+            self.assertEqual(metric("certificate_good"), 1)
+            self.assertAlmostEqual(metric("certificate_expiry_timestamp_seconds") - expiry, 7 * 86400, delta=3600)
             all_asked()
 
             replace(self.ca_file, "no certificate\n")
             wait_for("a word about the CA", lambda: any("not good" in line and str(self.ca_file) in line for line in daemon.log))
             self.assertEqual((self.status_of(self.old), self.status_of(self.next)), (200, 200))
+            self.assertEqual(metric("authentication_good"), 0)
             self.trust(self.next_ca)
             wait_for("the end of the old CA", lambda: self.status_of(self.old) == 401)
             self.assertEqual(self.status_of(self.next), 200)
             all_asked()
-            self.assertTrue(daemon.is_alive())
+            self.assertEqual(metric("authentication_good"), 1)
 
             for asker in askers:
                 asker.stopping.set()

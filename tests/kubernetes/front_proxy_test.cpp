@@ -36,7 +36,7 @@ struct Case {
       {.name = "bob", .issuer = &user_ca, .organisations = {"ops"}, .usage = "clientAuth"}};
   MadeCertificate stranger{{.name = "front-proxy-client"}};
   ManualClock clock{Today()};
-  int unknown = 0;
+  std::atomic<int> unknown = 0;
   FrontProxy front_proxy{clock, [this] { ++unknown; }};
   AuthenticationConfig config;
 
