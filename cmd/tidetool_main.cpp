@@ -18,6 +18,8 @@
 #include "cmd/check_web_config.h"
 #include "cmd/command_line.h"
 #include "cmd/demo_cluster_flags.h"
+#include "cmd/doctor_command.h"
+#include "cmd/doctor_flags.h"
 #include "cmd/flags.h"
 #include "cmd/forecast_command.h"
 #include "cmd/forecast_flags.h"
@@ -45,6 +47,7 @@ constexpr std::array kCommands = {
     Command{"check-config", CheckConfigSpec, RunCheckConfig},
     Command{"check-web-config", CheckWebConfigSpec, RunCheckWebConfig},
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},
+    Command{"doctor", DoctorSpec, RunDoctorCommand},
     Command{"forecast", ForecastSpec, RunForecastCommand},
     Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
     Command{"recommend", RecommendSpec, RunRecommendCommand},

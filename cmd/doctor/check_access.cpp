@@ -110,7 +110,7 @@ AccessReply Review(Asker& kubernetes, const AccessQuestion& question) {
 Findings CheckAccess(const Installation& installation) {
   Findings findings;
   if (installation.kubernetes == nullptr) {
-    findings.Skipped("rbac.autoscaler", installation.why_no_kubernetes);
+    findings.Skipped("rbac.autoscaler", std::string(kNotAsked));
     return findings;
   }
   CheckController(*installation.kubernetes, findings);

@@ -98,6 +98,12 @@ void CheckBundle(const Installation& installation, const json::value& object, Fi
                    "--kubernetes.ca-file.");
 }
 
+bool HasOurMetric(const json::value& resource_list) {
+  return std::ranges::any_of(ListAt(resource_list, {"resources"}), [](const json::value& one) {
+    return TextAt(one, {"name"}) == "tidemark_target_replicas";
+  });
+}
+
 void CheckAnswers(Asker& kubernetes, Findings& findings) {
   const JsonReply reply = GetJson(kubernetes, "/apis/external.metrics.k8s.io/v1beta1");
   if (reply.status == 403) {
@@ -110,11 +116,7 @@ void CheckAnswers(Asker& kubernetes, Findings& findings) {
         fmt::format("Asked through kube-apiserver it does not answer: {}.", reply.trouble),
         "See apiservice.available, and Tidemark's log for who is refused.");
   }
-  const json::array& resources = ListAt(reply.value, {"resources"});
-  const bool has = std::ranges::any_of(resources, [](const json::value& resource) {
-    return TextAt(resource, {"name"}) == "tidemark_target_replicas";
-  });
-  if (has) {
+  if (HasOurMetric(reply.value)) {
     return findings.Ok("apiservice.answers",
                        "tidemark_target_replicas is there when kube-apiserver is asked.");
   }
@@ -122,8 +124,45 @@ void CheckAnswers(Asker& kubernetes, Findings& findings) {
       "apiservice.answers",
       fmt::format("kube-apiserver lists {} external metrics, none of them Tidemark's: another "
                   "program answers.",
-                  resources.size()),
+                  ListAt(reply.value, {"resources"}).size()),
       "See apiservice.owner, and whether the Service's selector chooses Tidemark's pod alone.");
+}
+
+/// ScaledObjects of KEDA with a trigger (metrics-api, prometheus) that names one of our metrics.
+size_t CountScaledObjects(Asker& kubernetes) {
+  const ListReply list = ListAll(kubernetes, "/apis/keda.sh/v1alpha1/scaledobjects");
+  return static_cast<size_t>(std::ranges::count_if(list.items, [](const json::value& object) {
+    return std::ranges::any_of(ListAt(object, {"spec", "triggers"}), [](const json::value& one) {
+      return std::ranges::any_of(MapAt(one, {"metadata"}), [](const auto& member) {
+        const json::string* const text = member.value().if_string();
+        return text != nullptr && text->find("tidemark_") != json::string::npos;
+      });
+    });
+  }));
+}
+
+/// Of somebody else's, which is as it should be where Tidemark's metrics go through it.
+void TellForeign(Asker& kubernetes, const std::string& owner, Findings& findings) {
+  if (HasOurMetric(GetJson(kubernetes, "/apis/external.metrics.k8s.io/v1beta1").value)) {
+    return findings.Ok(
+        "apiservice.owner",
+        fmt::format("External metrics are served by {}, which passes Tidemark's on.", owner));
+  }
+  if (const size_t count = CountScaledObjects(kubernetes); count > 0) {
+    return findings.Ok("apiservice.owner",
+                       fmt::format("External metrics are served by {}, and ScaledObjects read "
+                                   "Tidemark's: {}.",
+                                   owner, count));
+  }
+  findings.Problem(
+      "apiservice.owner",
+      fmt::format("External metrics are served by {}: HorizontalPodAutoscalers do not see "
+                  "Tidemark's.",
+                  owner),
+      "Only one program can serve them. Keep it, and let it read Tidemark's metrics from /metrics "
+      "or Prometheus (KEDA's metrics-api or prometheus trigger, prometheus-adapter: files in "
+      "deploy/); or, where nobody needs the other's metrics, take it over with --take-apiservice "
+      "--force-take-apiservice.");
 }
 
 }  // namespace
@@ -131,7 +170,7 @@ void CheckAnswers(Asker& kubernetes, Findings& findings) {
 Findings CheckApiService(const Installation& installation) {
   Findings findings;
   if (installation.kubernetes == nullptr) {
-    findings.Skipped("apiservice.owner", installation.why_no_kubernetes);
+    findings.Skipped("apiservice.owner", std::string(kNotAsked));
     return findings;
   }
   const JsonReply reply =
@@ -151,15 +190,8 @@ Findings CheckApiService(const Installation& installation) {
   }
   const auto owner = OwnerOf(reply.value, installation.service);
   if (!owner || !owner->ours) {
-    findings.Problem(
-        "apiservice.owner",
-        fmt::format("External metrics are served by {}: HorizontalPodAutoscalers do not see "
-                    "Tidemark's.",
-                    owner ? owner->Text() : "kube-apiserver itself"),
-        "Only one program can serve them. Keep it, and let it read Tidemark's metrics from "
-        "/metrics or Prometheus (KEDA's metrics-api or prometheus trigger, prometheus-adapter: "
-        "files in deploy/); or, where nobody needs the other's metrics, take it over with "
-        "--take-apiservice --force-take-apiservice.");
+    TellForeign(*installation.kubernetes, owner ? owner->Text() : "kube-apiserver itself",
+                findings);
     return findings;
   }
   findings.Ok("apiservice.owner",

@@ -202,7 +202,7 @@ void Tell(const Installation& installation, const Seen& seen, Findings& findings
 Findings CheckAutoscalers(const Installation& installation) {
   Findings findings;
   if (installation.kubernetes == nullptr) {
-    findings.Skipped("autoscalers.found", installation.why_no_kubernetes);
+    findings.Skipped("autoscalers.found", std::string(kNotAsked));
     return findings;
   }
   const ListReply list =
@@ -223,7 +223,7 @@ Findings CheckAutoscalers(const Installation& installation) {
         fmt::format("They scale on utilisation of requests, which right-sizing changes: {}.",
                     seen.by_utilization.Text()),
         "Set an absolute AverageValue, or the utilisation that keeps the scale point: Tidemark "
-        "tells it for each workload (docs/replicas.md).");
+        "tells it for each workload (docs/scaling.md).");
   }
   return findings;
 }

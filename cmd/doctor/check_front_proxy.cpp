@@ -71,7 +71,7 @@ void CheckNames(const kubernetes::AuthenticationConfig& config, const Chain& pro
 Findings CheckFrontProxy(const Installation& installation) {
   Findings findings;
   if (installation.kubernetes == nullptr) {
-    findings.Skipped("front_proxy.config_map", installation.why_no_kubernetes);
+    findings.Skipped("front_proxy.config_map", std::string(kNotAsked));
     return findings;
   }
   const Reply reply =

@@ -67,7 +67,8 @@ void CheckOwn(Asker& prometheus, Findings& findings) {
     findings.Ok("labels.scraped", "This Prometheus scrapes Tidemark.");
   }
   const QueryReply moved =
-      Query(prometheus, R"(count(tidemark_recommended_request{exported_namespace!=""}))");
+      Query(prometheus, R"(count({__name__=~"tidemark_current_request|tidemark_target_replicas",)"
+                        R"(exported_namespace!=""}))");
   if (!moved.trouble.empty()) return findings.Skipped("labels.honored", moved.trouble);
   if (!moved.series.empty()) {
     return findings.Problem(

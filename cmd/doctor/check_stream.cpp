@@ -8,6 +8,7 @@
 #include "cmd/doctor/exposition_reader.h"
 #include "cmd/doctor/json_view.h"
 #include "cmd/doctor/times.h"
+#include "cmd/doctor/webhooks.h"
 
 namespace tidemark::doctor {
 namespace {
@@ -25,7 +26,7 @@ constexpr std::string_view kKubelet =
     "Send container_cpu_usage_seconds_total and container_memory_working_set_bytes of the kubelets "
     "(job with metrics_path /metrics/cadvisor) by remote write, with their labels.";
 
-constexpr std::array<Want, 10> kWants = {{
+constexpr std::array<Want, 8> kWants = {{
     {"stream.usage", "usage_counter", true,
      "No CPU usage of containers comes in: nothing can be recommended or scaled.", kKubelet},
     {"stream.memory", "usage_gauge", true,
@@ -51,16 +52,6 @@ constexpr std::array<Want, 10> kWants = {{
      "target.",
      "Send kube_horizontalpodautoscaler_info, _spec_min_replicas, _spec_max_replicas and "
      "_spec_target_metric of kube-state-metrics."},
-    {"stream.original_requests", "original_request", false,
-     "What owners wrote is not known once right-sizing has changed it: kube_pod_annotations with "
-     "the annotation tidemark.io/original-resources does not come in.",
-     "Start kube-state-metrics with "
-     "--metric-annotations-allowlist=pods=[tidemark.io/original-resources]; not needed while "
-     "nothing is corrected."},
-    {"stream.pod_labels", "pod_labels", false,
-     "Labels of pods are not known: profiles that select by them select nothing.",
-     "Start kube-state-metrics with --metric-labels-allowlist=pods=[...] and send kube_pod_labels; "
-     "not needed where no profile selects by labels."},
 }};
 
 struct RoleSeen {
@@ -84,10 +75,14 @@ Roles RolesOf(const boost::json::value& answer) {
   return roles;
 }
 
+double SeriesOf(const Roles& roles, std::string_view role) {
+  const auto found = roles.find(role);
+  return found == roles.end() ? 0 : found->second.series;
+}
+
 void CheckRoles(const Roles& roles, Findings& findings) {
   for (const Want& want : kWants) {
-    const auto found = roles.find(want.role);
-    const double series = found == roles.end() ? 0 : found->second.series;
+    const double series = SeriesOf(roles, want.role);
     if (series > 0) {
       findings.Ok(want.check, fmt::format("{:.0f} series.", series));
     } else if (want.needed) {
@@ -96,6 +91,22 @@ void CheckRoles(const Roles& roles, Findings& findings) {
       findings.Warning(want.check, std::string(want.without), std::string(want.advice));
     }
   }
+}
+
+/// What owners wrote matters once something changes it.
+void CheckOriginals(const Installation& installation, const Roles& roles, Findings& findings) {
+  constexpr std::string_view kCheck = "stream.original_requests";
+  const double series = SeriesOf(roles, "original_request");
+  if (series > 0) return findings.Ok(kCheck, fmt::format("{:.0f} series.", series));
+  if (installation.kubernetes == nullptr ||
+      FindWebhooks(*installation.kubernetes, installation.service).ours.empty()) {
+    return findings.Ok(kCheck, "None come in; they are needed where right-sizing changes pods.");
+  }
+  findings.Warning(kCheck,
+                   "Pods are right-sized, and what their owners wrote is not known afterwards: "
+                   "kube_pod_annotations with tidemark.io/original-resources does not come in.",
+                   "Start kube-state-metrics with "
+                   "--metric-annotations-allowlist=pods=[tidemark.io/original-resources].");
 }
 
 // As the freshness of what is served: kubernetes/settings.h.
@@ -219,6 +230,7 @@ Findings CheckStream(const Installation& installation) {
     const auto roles = RolesOf(sources.value);
     CheckAge(roles, installation.now_ms, findings);
     CheckRoles(roles, findings);
+    CheckOriginals(installation, roles, findings);
   }
   const Reply metrics = installation.tidemark->Get("/metrics");
   if (!metrics.good()) {

@@ -106,7 +106,7 @@ Webhooks FindWebhooks(Asker& kubernetes, const ServiceName& service) {
 Findings CheckWebhook(const Installation& installation) {
   Findings findings;
   if (installation.kubernetes == nullptr) {
-    findings.Skipped("webhook.configuration", installation.why_no_kubernetes);
+    findings.Skipped("webhook.configuration", std::string(kNotAsked));
     return findings;
   }
   const Webhooks webhooks = FindWebhooks(*installation.kubernetes, installation.service);

@@ -6,10 +6,17 @@ namespace tidemark::doctor {
 
 Findings CheckAll(const Installation& installation) {
   Findings all;
-  for (const auto check :
-       {CheckTidemark, CheckStream, CheckLabels, CheckCertificate, CheckKubernetes, CheckApiService,
-        CheckFrontProxy, CheckWebhook, CheckAutoscalers, CheckAccess}) {
+  for (const auto check : {CheckTidemark, CheckStream, CheckLabels, CheckPort, CheckCertificate}) {
     all.Append(check(installation));
+  }
+  const Findings kubernetes = CheckKubernetes(installation);
+  all.Append(kubernetes);
+  // One that does not answer is told once, and not waited for again and again.
+  Installation rest = installation;
+  if (kubernetes.Count(Verdict::kProblem) > 0) rest.kubernetes = nullptr;
+  for (const auto check :
+       {CheckApiService, CheckFrontProxy, CheckWebhook, CheckAutoscalers, CheckAccess}) {
+    all.Append(check(rest));
   }
   return all;
 }

@@ -2,6 +2,9 @@
 // The checks, one per file. Each asks what it needs of the installation, and says what it has
 // found; what cannot be looked at is skipped with the reason. None throws, whatever is answered.
 
+#include <string>
+#include <string_view>
+
 #include "cmd/doctor/finding.h"
 #include "cmd/doctor/installation.h"
 
@@ -13,6 +16,8 @@ Findings CheckTidemark(const Installation& installation);
 Findings CheckStream(const Installation& installation);
 /// labels.*: labels that a scrape has moved aside, in the Prometheus that scrapes Tidemark.
 Findings CheckLabels(const Installation& installation);
+/// port.*: what Tidemark says of its Kubernetes port.
+Findings CheckPort(const Installation& installation);
 /// certificate.*: what the Kubernetes port shows.
 Findings CheckCertificate(const Installation& installation);
 /// kubernetes.*: whether the API answers, and its version.
@@ -31,6 +36,9 @@ Findings CheckAccess(const Installation& installation);
 /// All of them, in this order.
 Findings CheckAll(const Installation& installation);
 
+/// For Skipped where nobody can be asked; kubernetes.version has the reason.
+inline constexpr std::string_view kNotAsked =
+    "the Kubernetes API is not asked: see kubernetes.version";
 /// Why `status` of the Kubernetes API keeps a check from its answer ("the API server does not allow
 /// …"); for Skipped.
 std::string WhyNotRead(unsigned status, const std::string& trouble, const std::string& what);

@@ -30,8 +30,8 @@ class Findings {
   void Ok(std::string_view check, std::string meaning) {
     Add(check, Verdict::kOk, std::move(meaning), "");
   }
-  void Skipped(std::string_view check, std::string why, std::string advice = "") {
-    Add(check, Verdict::kSkipped, "skipped: " + why, std::move(advice));
+  void Skipped(std::string_view check, const std::string& why, std::string advice = "") {
+    Add(check, Verdict::kSkipped, why, std::move(advice));
   }
   void Warning(std::string_view check, std::string meaning, std::string advice) {
     Add(check, Verdict::kWarning, std::move(meaning), std::move(advice));

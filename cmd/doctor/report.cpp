@@ -39,7 +39,7 @@ std::string Table(const Findings& findings) {
     lines(finding.meaning, "");
     if (!finding.advice.empty()) lines(finding.advice, "-> ");
   }
-  fmt::format_to(std::back_inserter(out), "\n{} problems, {} warnings, {} ok, {} skipped\n",
+  fmt::format_to(std::back_inserter(out), "\nproblems: {}, warnings: {}, ok: {}, skipped: {}\n",
                  findings.Count(Verdict::kProblem), findings.Count(Verdict::kWarning),
                  findings.Count(Verdict::kOk), findings.Count(Verdict::kSkipped));
   return out;
