@@ -14,6 +14,7 @@
 #include "cmd/build_info.h"
 #include "cmd/kubeconfig.h"
 #include "cmd/prometheus_access.h"
+#include "cmd/server_flags.h"
 #include "cmd/text.h"
 
 namespace tidemark::cmd {
@@ -22,52 +23,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::string_view kServiceShape = "NAMESPACE/NAME[:PORT]";
-
-/// Those of PrometheusAccessFlags, behind a prefix. `whose`: "Tidemark's".
-void AddAccessFlags(std::string_view prefix, std::string_view whose, std::vector<FlagSpec>& flags) {
-  const auto add = [&](std::string_view name, std::string_view value, std::string help) {
-    flags.push_back({fmt::format("{}.{}", prefix, name), std::string(value), std::move(help)});
-  };
-  add("username", "NAME",
-      fmt::format("User for basic authentication, with --{}.password-file.", prefix));
-  add("password-file", "PATH", "File with the password.");
-  add("bearer-token-file", "PATH", "File with a bearer token.");
-  add("header", "\"NAME: VALUE\"", "An additional header.");
-  add("ca-file", "PATH", fmt::format("Authority of {} certificate, PEM.", whose));
-  add("cert-file", "PATH", fmt::format("Client certificate, PEM; with --{}.key-file.", prefix));
-  add("key-file", "PATH", "Its key.");
-  add("server-name", "NAME",
-      fmt::format("What {} certificate is for, if not the URL's host.", whose));
-  add("insecure-skip-verify", "", fmt::format("Do not verify {} certificate.", whose));
-}
-
-/// `--PREFIX.url` and how to get in; nothing when it was not given.
-Result<std::optional<client::HttpClientOptions>> ReadServer(const GivenFlags& flags,
-                                                            const std::string& prefix) {
-  GivenFlags own;
-  for (const auto& [name, value] : flags) {
-    if (name.starts_with(prefix + ".")) own.emplace(name.substr(prefix.size() + 1), value);
-  }
-  if (own.empty()) return std::optional<client::HttpClientOptions>();
-  const std::string url_flag = prefix + ".url";
-  client::HttpClientOptions options;
-  options.url = FlagValue(own, "url");
-  options.user_agent = fmt::format("tidetool/{}", ThisBuild().version);
-  options.connect_timeout = 5s;
-  options.timeout = 30s;
-  if (auto good = client::CheckUrl(options.url); !good) {
-    return WrongFlag(url_flag, good.error().message);
-  }
-  if (auto good = ReadPrometheusAccess(own, options); !good) {
-    Error error = good.error();
-    if (error.message.starts_with("--")) error.message.insert(2, prefix + ".");
-    return tl::unexpected(error);
-  }
-  if (auto good = client::CheckOptions(options); !good) {
-    return WrongFlag(url_flag, good.error().message);
-  }
-  return std::optional(options);
-}
 
 Result<PortAddress> ReadPortUrl(const std::string& url) {
   constexpr std::string_view kFlag = "kubernetes.url";
@@ -246,7 +201,7 @@ Result<void> ReadActions(const GivenFlags& flags, DoctorOrder& order) {
 CommandSpec DoctorSpec() {
   std::vector<FlagSpec> flags = {
       {"tidemark.url", "URL", "Tidemark's web port, e.g. http://tidemark:9849."}};
-  AddAccessFlags("tidemark", "Tidemark's", flags);
+  AddServerAccessFlags("tidemark", "Tidemark's", flags);
   flags.push_back({"kubernetes.url", "URL",
                    "Tidemark's Kubernetes port, e.g. https://tidemark.tidemark.svc:443; its "
                    "certificate is looked at."});
@@ -261,7 +216,7 @@ CommandSpec DoctorSpec() {
   flags.push_back({"kubernetes.token-file", "PATH", "File with a bearer token for it."});
   flags.push_back({"kubernetes.server-ca-file", "PATH", "Authority of its certificate, PEM."});
   flags.push_back({"prometheus.url", "URL", "The Prometheus that scrapes Tidemark."});
-  AddAccessFlags("prometheus", "Prometheus'", flags);
+  AddServerAccessFlags("prometheus", "Prometheus'", flags);
   flags.push_back({"output", "table", "table or json."});
   flags.push_back({"print-apiservice", "",
                    "Print the APIService that makes Tidemark serve external metrics, and check "
@@ -285,7 +240,7 @@ Result<DoctorOrder> ReadDoctorFlags(
   const auto read = [&]() -> Result<void> {
     for (const auto& [prefix, out] :
          {std::pair("tidemark", &order.tidemark), std::pair("prometheus", &order.prometheus)}) {
-      auto server = ReadServer(flags, prefix);
+      auto server = ReadServerFlags(flags, prefix);
       if (!server) return tl::unexpected(server.error());
       *out = *std::move(server);
     }

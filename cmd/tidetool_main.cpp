@@ -28,6 +28,7 @@
 #include "cmd/recommend_flags.h"
 #include "cmd/replay_command.h"
 #include "cmd/replay_policies_flags.h"
+#include "cmd/rightsize_command.h"
 #include "cmd/storage_command.h"
 #include "cmd/text.h"
 
@@ -52,6 +53,7 @@ constexpr std::array kCommands = {
     Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
     Command{"recommend", RecommendSpec, RunRecommendCommand},
     Command{"replay", ReplayPoliciesSpec, RunReplayCommand},
+    Command{"rightsize", RightsizeSpec, RunRightsizeCommand},
     Command{"storage", StorageSpec, RunStorageCommand},
 };
 

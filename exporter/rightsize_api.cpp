@@ -59,9 +59,9 @@ Result<std::string> ClusterOf(const Snapshot& snapshot, const Query& query) {
   const std::string& first = snapshot.blocks.front()->cluster;
   const std::string& last = snapshot.blocks.back()->cluster;
   if (first == last) return first;
-  return Fail(ErrorCode::kInvalidArgument,
-              "the streams carry more than one cluster (" + QuotedText(first) + ", " +
-                  QuotedText(last) + " among them): say which with cluster=");
+  return Fail(ErrorCode::kInvalidArgument, "the streams carry more than one cluster (" +
+                                               QuotedText(first) + ", " + QuotedText(last) +
+                                               " among them): say which with cluster=");
 }
 
 const NamespaceBlock* FindBlock(const Snapshot& snapshot, const WorkloadId& id) {

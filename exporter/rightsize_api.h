@@ -17,9 +17,9 @@ inline constexpr char kRightsizePath[] = "/api/v1/rightsize";
 /// The answer is the manifest (application/yaml or application/json, as it came) with the number of
 /// requests that were changed in the header Tidemark-Changed-Requests; with `report=true` JSON,
 /// data: {changed, manifest, changes: [{document, kind, namespace, name, container, resource,
-/// before, after, rule, what}], kept: [the same]}. Whoever asks takes the recommendations over: what
-/// a profile would only show is set (docs/rightsize-manifests.md). 400 with the line for what is
-/// no manifest, 404 for a cluster that is not known. Thread-safe.
+/// before, after, rule, what}], kept: [the same]}. Whoever asks takes the recommendations over:
+/// what a profile would only show is set (docs/rightsize-manifests.md). 400 with the line for what
+/// is no manifest, 404 for a cluster that is not known. Thread-safe.
 HttpResponse RightsizeAnswer(const Snapshot& snapshot, const ProfileSet& profiles,
                              const RightsizingSettings& settings, const HttpRequest& request);
 

@@ -198,9 +198,8 @@ std::vector<HttpRoute> Routes(Sources sources) {
     for (HttpRoute& route : BackfillRoutes(*backfill)) routes.push_back(std::move(route));
   }
   if (exporter->sources.profiles && exporter->sources.rightsizing) {
-    HttpRoute rightsize = Get(kRightsizePath, [exporter](Request request) {
-      return exporter->Rightsize(request);
-    });
+    HttpRoute rightsize =
+        Get(kRightsizePath, [exporter](Request request) { return exporter->Rightsize(request); });
     rightsize.methods = {"POST"};
     rightsize.max_body_bytes = rightsizing::kMaxManifestBytes;
     routes.push_back(std::move(rightsize));

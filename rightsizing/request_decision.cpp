@@ -17,14 +17,17 @@ class Deciding {
  public:
   Deciding(const Profile& profile, Effect effect, const ResourceAdvice& advice,
            const RequestFacts& facts, const ContainerLimits& limit_range)
-      : profile_(profile), effect_(effect), advice_(advice), facts_(facts), limit_range_(limit_range) {}
+      : profile_(profile),
+        effect_(effect),
+        advice_(advice),
+        facts_(facts),
+        limit_range_(limit_range) {}
 
   RequestDecision Do() {
     decision_.base = AtMostLimit(facts_.original ? facts_.original : facts_.now);
     decision_.result = decision_.base;
-    const auto corrected =
-        CorrectRequest(profile_.rule(advice_.resource), profile_.mode, effect_, advice_,
-                       ValueOf(facts_.original), ValueOf(facts_.limit));
+    const auto corrected = CorrectRequest(profile_.rule(advice_.resource), profile_.mode, effect_,
+                                          advice_, ValueOf(facts_.original), ValueOf(facts_.limit));
     decision_.rule = corrected.rule;
     decision_.what = corrected.what;
     if (Sets(corrected.rule) && corrected.request) Set(*corrected.request);

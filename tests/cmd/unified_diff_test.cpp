@@ -51,8 +51,9 @@ std::string Patched(const std::string& before, const std::string& diff) {
 
 TEST_CASE("a difference is told as diff -u does", "[cmd][diff]") {
   CHECK(UnifiedDiff("a\nb\n", "a\nb\n", "x", "y").empty());
-  CHECK(UnifiedDiff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", "a/f", "b/f") ==
-        "--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
+  CHECK(
+      UnifiedDiff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", "a/f", "b/f") ==
+      "--- a/f\n+++ b/f\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
   CHECK(UnifiedDiff("a\n", "a\nb", "x", "y") ==
         "--- x\n+++ y\n@@ -1 +1,2 @@\n a\n+b\n\\ No newline at end of file\n");
   CHECK(UnifiedDiff("", "a\n", "x", "y") == "--- x\n+++ y\n@@ -0,0 +1 @@\n+a\n");
