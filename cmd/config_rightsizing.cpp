@@ -85,7 +85,7 @@ Result<void> ReadContainers(const YamlValue& value, std::vector<std::string>& ou
     names.push_back(*std::move(name));
   }
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   out = std::move(names);
   return {};
 }

@@ -271,7 +271,7 @@ class Parser {
     }
     lexer_.Next();
     std::ranges::sort(values);
-    values.erase(std::ranges::unique(values).begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
     return values;
   }
 

@@ -21,8 +21,8 @@ std::optional<std::string> ServedCluster(std::string_view configured, const Snap
 }
 
 Blocks BlocksOf(const Snapshot& snapshot, std::string_view cluster) {
-  const auto found = std::ranges::equal_range(snapshot.blocks, cluster, {}, ClusterOf);
-  return {found.begin(), found.end()};
+  return {std::ranges::lower_bound(snapshot.blocks, cluster, {}, ClusterOf),
+          std::ranges::upper_bound(snapshot.blocks, cluster, {}, ClusterOf)};
 }
 
 const NamespaceBlock* FindNamespace(Blocks blocks, std::string_view name_space) {

@@ -39,7 +39,7 @@ std::string JsonQuoted(std::string_view text) {
 }  // namespace
 
 Wanted& Wanted::At(std::string_view key) {
-  const auto found = std::ranges::find(entries, key, &std::pair<std::string, Wanted>::first);
+  const auto found = std::ranges::find(entries, key, &WantedEntry::first);
   if (found != entries.end()) return found->second;
   return entries.emplace_back(std::string(key), Wanted()).second;
 }

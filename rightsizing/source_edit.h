@@ -1,9 +1,9 @@
 #pragma once
 // Changing a few values of a document and nothing else of its text.
 
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/result.h"
@@ -11,14 +11,24 @@
 
 namespace tidemark::rightsizing {
 
+struct WantedEntry;
+
 /// What a map is to have: by key a text, or a map again. What else it has stays.
 struct Wanted {
-  std::string text;                                     ///< used when there are no entries
-  std::vector<std::pair<std::string, Wanted>> entries;  ///< in the order in which new ones are put
+  std::string text;                  ///< used when there are no entries
+  std::vector<WantedEntry> entries;  ///< in the order in which new ones are put
 
   bool IsMap() const { return !entries.empty(); }
   /// The map at `key`, made where it is not there.
   Wanted& At(std::string_view key);
+};
+
+/// A key and what it is to have.
+struct WantedEntry {
+  WantedEntry(std::string key, Wanted value) : first(std::move(key)), second(std::move(value)) {}
+
+  std::string first;
+  Wanted second;
 };
 
 /// How a document is written.

@@ -12,6 +12,8 @@
 
 namespace tidemark::rightsizing {
 
+struct SourceEntry;
+
 struct SourceNode {
   enum class Kind : uint8_t { kNull, kScalar, kMap, kList };
 
@@ -24,9 +26,9 @@ struct SourceNode {
   /// Of a scalar that stands on one line: one past its last byte, quotes included. Absent where
   /// there is nothing to be replaced: blocks of text, text over several lines, nulls.
   std::optional<size_t> end;
-  size_t column = 0;                                       ///< of `start`, in characters, from 0
-  std::vector<std::pair<SourceNode, SourceNode>> entries;  ///< of a map, as written
-  std::vector<SourceNode> items;                           ///< of a list
+  size_t column = 0;                 ///< of `start`, in characters, from 0
+  std::vector<SourceEntry> entries;  ///< of a map, as written
+  std::vector<SourceNode> items;     ///< of a list
 
   bool IsMap() const { return kind == Kind::kMap; }
   bool IsList() const { return kind == Kind::kList; }
@@ -41,6 +43,14 @@ struct SourceNode {
   const SourceNode* FindKey(std::string_view key) const;
   /// Something in it, or it itself, is shared, is merged in (`<<`), or a key stands twice.
   bool IsTangled() const;
+};
+
+/// A key and its value.
+struct SourceEntry {
+  SourceEntry(SourceNode key, SourceNode value) : first(std::move(key)), second(std::move(value)) {}
+
+  SourceNode first;
+  SourceNode second;
 };
 
 /// Whether two trees mean the same: scalars by value, maps in any order.
