@@ -102,11 +102,12 @@ TEST_CASE("every reason is written under its name, beside its sentence", "[expor
 }
 
 TEST_CASE("what is not known of a decision is left out", "[exporter][scaling]") {
-  CHECK(Members(WithoutDecision("no_bounds")) ==
-        R"({"policy":{"name":"tidemark","slo_utilization_ratio":0.9,"slo_time_ratio":0.02,)"
-        R"("tolerance_ratio":0.1,"window_seconds":180},"why":"no_bounds","resource":"cpu",)"
-        R"("unit":"core","base":"request","startup_seconds":120,"startup_measured":false,"lead_seconds":0,)"
-        R"("missing_pods":0,"censored":false})");
+  CHECK(
+      Members(WithoutDecision("no_bounds")) ==
+      R"({"policy":{"name":"tidemark","slo_utilization_ratio":0.9,"slo_time_ratio":0.02,)"
+      R"("tolerance_ratio":0.1,"window_seconds":180},"why":"no_bounds","resource":"cpu",)"
+      R"("unit":"core","base":"request","startup_seconds":120,"startup_measured":false,"lead_seconds":0,)"
+      R"("missing_pods":0,"censored":false})");
   WorkloadScaling scaling = WholeScaling();
   scaling.decision->forecast_load_ratio.reset();
   scaling.decision->high_water_load_ratio.reset();
