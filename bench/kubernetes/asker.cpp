@@ -17,7 +17,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
-#include <functional>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -41,7 +41,9 @@ std::string Quoted(std::string_view text) {
   return quoted += '"';
 }
 
+/// Of a result with one request at least: the first is always due.
 std::string Json(const LoadResult& result) {
+  const auto at = [&](double share) { return Percentile(result.latencies_seconds, share); };
   std::string statuses;
   for (const auto& [status, count] : result.statuses) {
     fmt::format_to(std::back_inserter(statuses), "{}\"{}\":{}", statuses.empty() ? "" : ",", status,
@@ -50,10 +52,11 @@ std::string Json(const LoadResult& result) {
   return fmt::format(
       R"({{"requests":{},"per_second":{:.2f},"wrong_answers":{},"reopened_connections":{},)"
       R"("statuses":{{{}}},"p50_seconds":{:.6f},"p90_seconds":{:.6f},"p99_seconds":{:.6f},)"
-      R"("p999_seconds":{:.6f},"max_seconds":{:.6f},"first_wrong":{}}})",
+      R"("p999_seconds":{:.6f},"max_seconds":{:.6f},"p99_lowest_sixth_seconds":{:.6f},"p99_highest_sixth_seconds":{:.6f},"first_wrong":{}}})",
       result.requests, static_cast<double>(result.requests) / result.seconds, result.wrong_answers,
-      result.reopened, statuses, result.At(0.5), result.At(0.9), result.At(0.99), result.At(0.999),
-      result.At(1), Quoted(result.first_wrong));
+      result.reopened, statuses, at(0.5), at(0.9), at(0.99), at(0.999), at(1),
+      result.p99_of_sixths_seconds.front(), result.p99_of_sixths_seconds.back(),
+      Quoted(result.first_wrong));
 }
 
 int Wrong(std::string_view what) {

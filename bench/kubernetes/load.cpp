@@ -4,10 +4,10 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <thread>
 
@@ -17,6 +17,7 @@ namespace tidemark::bench {
 namespace {
 
 using Steady = std::chrono::steady_clock;
+constexpr size_t kSixths = 6;
 
 struct Shared {
   const LoadPlan& plan;
@@ -47,7 +48,14 @@ double SecondsBetween(Steady::time_point from, Steady::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
-void Work(Shared& shared, LoadResult& result) {
+/// What one connection has seen.
+struct Part {
+  LoadResult result;
+  std::array<std::vector<double>, kSixths> latencies_seconds;  // by when they began
+};
+
+void Work(Shared& shared, Part& part) {
+  LoadResult& result = part.result;
   // The usual slack of 50 us would be taken for the server's.
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
   Connection connection(shared.context, shared.port);
@@ -67,7 +75,9 @@ void Work(Shared& shared, LoadResult& result) {
     const auto now = Steady::now();
     ++result.requests;
     ++result.statuses[answer.status];
-    result.latencies_seconds.push_back(SecondsBetween(*due, now));
+    const double began = SecondsBetween(shared.start, *due) / shared.plan.seconds;
+    const auto sixth = std::min(static_cast<size_t>(began * kSixths), kSixths - 1);
+    part.latencies_seconds[sixth].push_back(SecondsBetween(*due, now));
     result.seconds = SecondsBetween(shared.start, now);
     if (IsRight(question, answer.status, answer.body)) continue;
     ++result.wrong_answers;
@@ -79,33 +89,43 @@ void Work(Shared& shared, LoadResult& result) {
 
 }  // namespace
 
-double LoadResult::At(double share) const {
-  if (latencies_seconds.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const double rank = std::ceil(share * static_cast<double>(latencies_seconds.size()));
+double Percentile(const std::vector<double>& sorted, double share) {
+  const double rank = std::ceil(share * static_cast<double>(sorted.size()));
   const auto at = static_cast<size_t>(std::max(rank, 1.0)) - 1;
-  return latencies_seconds[std::min(at, latencies_seconds.size() - 1)];
+  return sorted[std::min(at, sorted.size() - 1)];
 }
 
 LoadResult RunLoad(const LoadPlan& plan, const std::vector<Question>& questions, SSL_CTX* context,
                    uint16_t port) {
   // Connections are there before the first request is due.
   Shared shared{plan, questions, context, port, Steady::now() + std::chrono::milliseconds(500), {}};
-  std::vector<LoadResult> parts(plan.connections);
+  std::vector<Part> parts(plan.connections);
   std::vector<std::thread> threads;
-  for (LoadResult& part : parts) threads.emplace_back([&shared, &part] { Work(shared, part); });
+  for (Part& part : parts) threads.emplace_back([&shared, &part] { Work(shared, part); });
   for (std::thread& thread : threads) thread.join();
   LoadResult all;
-  for (LoadResult& part : parts) {
-    all.requests += part.requests;
-    all.wrong_answers += part.wrong_answers;
-    all.reopened += part.reopened;
-    all.seconds = std::max(all.seconds, part.seconds);
-    for (const auto& [status, count] : part.statuses) all.statuses[status] += count;
-    all.latencies_seconds.insert(all.latencies_seconds.end(), part.latencies_seconds.begin(),
-                                 part.latencies_seconds.end());
-    if (all.first_wrong.empty()) all.first_wrong = std::move(part.first_wrong);
+  if (plan.per_second > 0) all.seconds = plan.seconds;
+  for (auto& [result, _] : parts) {
+    all.requests += result.requests;
+    all.wrong_answers += result.wrong_answers;
+    all.reopened += result.reopened;
+    all.seconds = std::max(all.seconds, result.seconds);
+    for (const auto& [status, count] : result.statuses) all.statuses[status] += count;
+    if (all.first_wrong.empty()) all.first_wrong = std::move(result.first_wrong);
+  }
+  for (size_t sixth = 0; sixth < kSixths; ++sixth) {
+    std::vector<double> latencies;
+    for (const Part& part : parts) {
+      const auto& of_part = part.latencies_seconds[sixth];
+      latencies.insert(latencies.end(), of_part.begin(), of_part.end());
+    }
+    if (latencies.empty()) continue;
+    std::sort(latencies.begin(), latencies.end());
+    all.p99_of_sixths_seconds.push_back(Percentile(latencies, 0.99));
+    all.latencies_seconds.insert(all.latencies_seconds.end(), latencies.begin(), latencies.end());
   }
   std::sort(all.latencies_seconds.begin(), all.latencies_seconds.end());
+  std::sort(all.p99_of_sixths_seconds.begin(), all.p99_of_sixths_seconds.end());
   return all;
 }
 
