@@ -5,7 +5,8 @@ A made-up cluster (tidetool loadgen) is told for three hours of sample time, up 
 --seconds each: a thousand GETs of target replicas and a hundred pod reviews a second, at first alone, then beside
 remote write as of a scrape each 15 s. Requests are sent by schedule and latency counts from when each was due. Last, without
 ingest, as many GETs as there can be, and as many new connections (TCP, TLS with both certificates, one GET).
-Every answer is checked. What is slow is not an error, what is wrong is: then the exit code is 1.
+`cores` is what the daemon used, `waiting` how many of its threads stood ready for a core and had none: where that is
+much, other programs were on it, and latencies are theirs. Every answer is checked. What is slow is not an error, what is wrong is: then the exit code is 1.
 """
 
 import argparse
@@ -39,8 +40,8 @@ def openssl(*arguments):
 def authority(folder, name):
     """A certificate authority; (certificate, key)."""
     pair = f"{folder}/{name}.crt", f"{folder}/{name}.key"
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", f"/CN={name}",
-            "-out", pair[0], "-keyout", pair[1])
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+            "-subj", f"/CN={name}", "-out", pair[0], "-keyout", pair[1])
     return pair
 
 
@@ -79,6 +80,11 @@ class Daemon(Tidemark):
         if not found:
             raise SystemExit("tidemark does not say where the Kubernetes port is:\n" + log[-2000:])
         return int(found.group(1))
+
+    def waiting_seconds(self):
+        """How long its threads could have run and had no core, in sum: its own stood in their way, or other programs."""
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text().split()[1]) for task in tasks) / 1e9
 
     def scaled_deployments(self):
         """(namespace, name) of every Deployment that has a target."""
@@ -119,16 +125,17 @@ def report_of(process):
 
 
 def ask(daemon, core, workloads, seconds, *arguments):
-    """(report of kubernetes_bench by kind of request, CPU cores that the daemon used meanwhile)."""
-    cpu = daemon.cpu_seconds()
+    """(report of kubernetes_bench by kind of request, cores that the daemon used meanwhile, threads that waited for one)."""
+    cpu, waiting = daemon.cpu_seconds(), daemon.waiting_seconds()
     run = subprocess.run(
         [BIN / "kubernetes_bench", f"--port={daemon.kubernetes_port()}", f"--ca={daemon.serving_ca[0]}",
          f"--certificate={daemon.front_proxy[0]}", f"--key={daemon.front_proxy[1]}", f"--workloads={workloads}",
          f"--seconds={seconds}", *arguments], text=True, stdout=subprocess.PIPE, preexec_fn=pinned(core))
     used = (daemon.cpu_seconds() - cpu) / seconds
+    waited = (daemon.waiting_seconds() - waiting) / seconds
     if run.returncode not in (0, 1):
         raise SystemExit("kubernetes_bench does not run")
-    return json.loads(run.stdout), used
+    return json.loads(run.stdout), used, waited
 
 
 def main():
@@ -139,11 +146,14 @@ def main():
     parser.add_argument("--seconds", type=int, help="of each part by schedule (default 60); those flat out take at most 10")
     parser.add_argument("--gets", type=int, help="a second, by schedule (default 1000)")
     parser.add_argument("--admissions", type=int, help="a second, by schedule (default 100)")
-    parser.add_argument("--connections", type=int, default=16, help="of the GETs; the reviews have half as many (default 16)")
+    parser.add_argument("--connections", type=int, default=16,
+                        help="of the GETs; the reviews have half as many (default 16)")
     options = parser.parse_args()
     if options.targets:
         print("tidemark\ntidetool\nkubernetes_bench")
         return 0
+    if options.seconds and not 1 <= options.seconds <= 120:
+        parser.error("--seconds: allowed are 1 to 120, since without samples targets are held for five minutes")
     options.containers = options.containers or (200 if options.quick else 10_000)
     options.seconds = options.seconds or (2 if options.quick else 60)
     options.gets = options.gets or (100 if options.quick else 1000)
@@ -166,7 +176,8 @@ def main():
             deployments = daemon.wait_for_targets(120)
             workloads = pathlib.Path(folder, "workloads")
             workloads.write_text("".join(f"{namespace} {name}\n" for namespace, name in deployments))
-            schedule = (f"--gets={options.gets}", f"--admissions={options.admissions}", f"--connections={options.connections}")
+            schedule = (f"--gets={options.gets}", f"--admissions={options.admissions}",
+                        f"--connections={options.connections}")
             parts = {}
             parts["without_ingest"] = ask(daemon, cores[1], workloads, options.seconds, *schedule)
             # It has to send longer than the asker asks, which takes a moment to connect.
@@ -175,6 +186,7 @@ def main():
                               f"--duration={options.seconds + 2}s",
                               f"--samples-per-request={100 if options.quick else 2000}")
             parts["with_ingest"] = ask(daemon, cores[1], workloads, options.seconds, *schedule)
+            tick_seconds = daemon.metric("tidemark_engine_last_tick_duration_seconds")
             ingest = report_of(samples)
             parts["flat_out"] = ask(daemon, cores[1], workloads, flat_out_seconds, "--gets=max", "--connections=8")
             parts["new_connections"] = ask(daemon, cores[1], workloads, flat_out_seconds, "--new-connections=max",
@@ -184,34 +196,38 @@ def main():
             daemon.stop()
 
     rows, results, wrong = [], [], 0
-    for part, (kinds, used) in parts.items():
+    for part, (kinds, used, waited) in parts.items():
         results.append({"system": "tidemark", "part": part, "metric": "cpu_cores", "value": round(used, 4)})
+        results.append({"system": "tidemark", "part": part, "metric": "waiting_threads", "value": round(waited, 4)})
         for kind, figures in kinds.items():
             wrong += figures["wrong_answers"]
             if figures["wrong_answers"]:
                 print(f"{part}, {kind}: {figures['wrong_answers']} wrong answers, the first: {figures['first_wrong']}",
                       file=sys.stderr)
             for metric in ("requests", "per_second", "wrong_answers", "reopened_connections", "p50_seconds", "p90_seconds",
-                           "p99_seconds", "p999_seconds", "max_seconds", "p99_lowest_sixth_seconds", "p99_highest_sixth_seconds"):
+                           "p99_seconds", "p999_seconds", "max_seconds", "p99_lowest_sixth_seconds",
+                           "p99_highest_sixth_seconds"):
                 results.append({"system": "tidemark", "part": part, "kind": kind.replace("-", "_"),
                                 "metric": metric if "second" in metric else metric + "_total",
                                 "value": figures[metric]})
             rows.append([f"{part.replace('_', ' ')}: {kind.replace('-', ' ')}", f"{figures['per_second']:,.0f}",
                          *(f"{figures[f'{p}_seconds'] * 1e3:.2f}" for p in ("p50", "p90", "p99", "p999", "max")),
-                         f"{figures['p99_lowest_sixth_seconds'] * 1e3:.2f} to {figures['p99_highest_sixth_seconds'] * 1e3:.2f}",
-                         figures["wrong_answers"], f"{used:.2f}"])
+                         " to ".join(f"{figures[f'p99_{end}_sixth_seconds'] * 1e3:.2f}" for end in ("lowest", "highest")),
+                         figures["wrong_answers"], f"{used:.2f}", f"{waited:.2f}"])
     for metric in ("samples_sent", "samples_acknowledged", "late_starts"):
         results.append({"system": "tidemark", "part": "ingest", "metric": f"{metric}_total", "value": ingest[metric]})
     for metric in ("samples_per_second", "latency_p50_seconds", "latency_p99_seconds", "latency_max_seconds"):
         results.append({"system": "tidemark", "part": "ingest", "metric": metric, "value": ingest[metric]})
-    for metric, value in (("deployments", len(deployments)), ("series", past["series"]), ("rss_bytes", resident)):
+    for metric, value in (("deployments", len(deployments)), ("series", past["series"]), ("rss_bytes", resident),
+                          ("last_tick_seconds", tick_seconds)):
         results.append({"system": "tidemark", "part": "state", "metric": metric, "value": value})
 
     print(f"{options.containers} containers in {past['series']} series, {len(deployments)} Deployments with targets; "
           f"tidemark on one core, {options.seconds} s by schedule, {flat_out_seconds} s flat out")
-    table(["part: requests", "per s", "p50 ms", "p90", "p99", "p99.9", "max", "p99 of a sixth", "wrong", "cores"], rows)
+    table(["part: requests", "per s", "p50 ms", "p90", "p99", "p99.9", "max", "p99 of a sixth", "wrong", "cores", "waiting"], rows)
     print(f"ingest beside: {ingest['samples_acknowledged']} of {ingest['samples_sent']} samples acknowledged, "
-          f"{ingest['samples_per_second']:,.0f}/s, p99 {ingest['latency_p99_seconds'] * 1e3:.1f} ms; RSS {resident / 2**20:.0f} MiB")
+          f"{ingest['samples_per_second']:,.0f}/s, p99 {ingest['latency_p99_seconds'] * 1e3:.1f} ms; "
+          f"RSS {resident / 2**20:.0f} MiB; the last tick took {tick_seconds * 1e3:.1f} ms")
     last_line("kubernetes", where, results)
     return 1 if wrong or not ingest["all_acknowledged"] else 0
 
