@@ -115,6 +115,7 @@ int main(int argc, char** argv) {
     if (name != "gets") job.plan.connections = (plan.connections + 1) / 2;
     job.plan.always_new = name == "new-connections";
     job.context = name == "admissions" ? plain.get() : proxy.get();
+    job.questions.reserve(workloads.size());
     uint64_t number = 0;
     for (const NamedWorkload& workload : workloads) {
       job.questions.push_back(name == "admissions" ? PodReview(workload, ++number)
@@ -125,6 +126,7 @@ int main(int argc, char** argv) {
   if (jobs.empty()) return Wrong("none of --gets, --admissions, --new-connections");
 
   std::vector<std::thread> threads;
+  threads.reserve(jobs.size());
   for (Job& job : jobs) {
     threads.emplace_back(
         [&job, port] { job.result = RunLoad(job.plan, job.questions, job.context, port); });

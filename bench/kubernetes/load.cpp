@@ -101,6 +101,7 @@ LoadResult RunLoad(const LoadPlan& plan, const std::vector<Question>& questions,
   Shared shared{plan, questions, context, port, Steady::now() + std::chrono::milliseconds(500), {}};
   std::vector<Part> parts(plan.connections);
   std::vector<std::thread> threads;
+  threads.reserve(parts.size());
   for (Part& part : parts) threads.emplace_back([&shared, &part] { Work(shared, part); });
   for (std::thread& thread : threads) thread.join();
   LoadResult all;

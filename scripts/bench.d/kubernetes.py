@@ -6,7 +6,8 @@ A made-up cluster (tidetool loadgen) is told for three hours of sample time, up 
 remote write as of a scrape each 15 s. Requests are sent by schedule and latency counts from when each was due. Last, without
 ingest, as many GETs as there can be, and as many new connections (TCP, TLS with both certificates, one GET).
 `cores` is what the daemon used, `waiting` how many of its threads stood ready for a core and had none: where that is
-much, other programs were on it, and latencies are theirs. Every answer is checked. What is slow is not an error, what is wrong is: then the exit code is 1.
+much, other programs were on it, and latencies are theirs. Every answer is checked. What is slow is not an error, what
+is wrong is: then the exit code is 1.
 """
 
 import argparse
@@ -224,7 +225,8 @@ def main():
 
     print(f"{options.containers} containers in {past['series']} series, {len(deployments)} Deployments with targets; "
           f"tidemark on one core, {options.seconds} s by schedule, {flat_out_seconds} s flat out")
-    table(["part: requests", "per s", "p50 ms", "p90", "p99", "p99.9", "max", "p99 of a sixth", "wrong", "cores", "waiting"], rows)
+    table(["part: requests", "per s", "p50 ms", "p90", "p99", "p99.9", "max", "p99 of a sixth", "wrong", "cores",
+           "waiting"], rows)
     print(f"ingest beside: {ingest['samples_acknowledged']} of {ingest['samples_sent']} samples acknowledged, "
           f"{ingest['samples_per_second']:,.0f}/s, p99 {ingest['latency_p99_seconds'] * 1e3:.1f} ms; "
           f"RSS {resident / 2**20:.0f} MiB; the last tick took {tick_seconds * 1e3:.1f} ms")
