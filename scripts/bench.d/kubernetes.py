@@ -181,14 +181,18 @@ def main():
                         f"--connections={options.connections}")
             parts = {}
             parts["without_ingest"] = ask(daemon, cores[1], workloads, options.seconds, *schedule)
-            # It has to send longer than the asker asks, which takes a moment to connect.
+            # It has to send longer than the asker asks, which takes a moment to connect. Without --start it would end as
+            # soon as the sample times that it encodes ahead reach the wall clock.
             rate = past["series"] / INTERVAL_SECONDS
             samples = loadgen(daemon, cores[1], size, f"--interval={INTERVAL_SECONDS}s", f"--rate={rate}",
                               f"--duration={options.seconds + 2}s",
+                              f"--start={int(time.time() * 1000) - INTERVAL_SECONDS * 1000}",
                               f"--samples-per-request={100 if options.quick else 2000}")
             parts["with_ingest"] = ask(daemon, cores[1], workloads, options.seconds, *schedule)
             tick_seconds = daemon.metric("tidemark_engine_last_tick_duration_seconds")
             ingest = report_of(samples)
+            if ingest["seconds"] < options.seconds:
+                raise SystemExit(f"samples came for {ingest['seconds']:.1f} s of {options.seconds} only: {ingest}")
             parts["flat_out"] = ask(daemon, cores[1], workloads, flat_out_seconds, "--gets=max", "--connections=8")
             parts["new_connections"] = ask(daemon, cores[1], workloads, flat_out_seconds, "--new-connections=max",
                                            "--connections=4")
