@@ -8,7 +8,7 @@
 namespace tidemark::workloads {
 namespace {
 
-constexpr std::array<std::pair<Role, std::string_view>, 27> kRoleNames = {{
+constexpr std::array<std::pair<Role, std::string_view>, 28> kRoleNames = {{
     {Role::kNone, "none"},
     {Role::kUsageCounter, "usage_counter"},
     {Role::kUsageGauge, "usage_gauge"},
@@ -36,6 +36,7 @@ constexpr std::array<std::pair<Role, std::string_view>, 27> kRoleNames = {{
     {Role::kAutoscalerTarget, "autoscaler_target"},
     {Role::kNodeAllocatable, "node_allocatable"},
     {Role::kPodLabels, "pod_labels"},
+    {Role::kLimitRange, "limit_range"},
 }};
 
 /// The whole text is a constant of ours: it parses.
@@ -162,6 +163,7 @@ std::vector<Source> DefaultSources() {
                "horizontalpodautoscaler"),
       OfObject("kube_horizontalpodautoscaler_spec_target_metric", Role::kAutoscalerTarget,
                "horizontalpodautoscaler"),
+      OfObject("kube_limitrange", Role::kLimitRange, "limitrange"),
       OfObject("kube_node_status_allocatable", Role::kNodeAllocatable, "node"),
       // process-exporter: plain processes on a host are workloads of type `process`.
       ProcessUsage("namedprocess_namegroup_cpu_seconds_total", Role::kUsageCounter, Resource::kCpu,
