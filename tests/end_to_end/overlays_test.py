@@ -136,6 +136,33 @@ class Folders(unittest.TestCase):
                 self.assertTrue((DEPLOY / overlay / resource).is_file(), resource)  # folders are bases there
 
 
+class Manual(unittest.TestCase):
+    """docs/kubernetes.md."""
+
+    def setUp(self):
+        self.text = (DEPLOY.parent / "docs" / "kubernetes.md").read_text(encoding="utf-8")
+
+    def test_what_it_names_is_there(self):
+        named = set(re.findall(r"\bdeploy/[\w./-]*\w", self.text)) | {
+            "docs/" + name for name in re.findall(r"\(([\w-]+\.md)[#)]", self.text)}
+        self.assertGreater(len(named), 8)
+        for path in named:
+            self.assertTrue((DEPLOY.parent / path).exists(), path)
+
+    def test_the_certificate_by_hand_is_good(self):
+        (block,) = re.findall(r"\*\*By hand\*\*:\n\n((?:    .*\n)+)", self.text)
+        commands = re.sub(r"^    ", "", block, flags=re.MULTILINE)
+        commands, kubectl = commands[:commands.index("kubectl")], commands[commands.index("kubectl"):]
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["sh", "-e", "-c", commands], check=True, capture_output=True, cwd=folder)
+            for name in re.findall(r"--(?:cert|key)=(\S+)", kubectl):
+                self.assertTrue(pathlib.Path(folder, name).is_file(), name)
+            done = subprocess.run(
+                ["openssl", "verify", "-CAfile", "ca.crt", "-purpose", "sslserver", "-verify_hostname",
+                 f"tidemark.{NAMESPACE}.svc", "tls.crt"], capture_output=True, text=True, cwd=folder, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
 @NEEDS_YAML
 @NEEDS_KUBECTL
 class Built(unittest.TestCase):
