@@ -5,6 +5,7 @@
 #include <cctype>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "model/rightsizing.h"
@@ -14,6 +15,8 @@ namespace tidemark::rightsizing {
 namespace {
 
 constexpr size_t kMaxItems = 10'000;
+constexpr std::string_view kTangled =
+    "anchors, aliases, tags, merge keys or repeated keys are in it: write them out first";
 
 std::string TextAt(const SourceNode& node, std::initializer_list<std::string_view> keys) {
   const SourceNode* const found = node.FindPath(keys);
@@ -82,11 +85,6 @@ void ReadPod(ManifestPod& pod) {
     pod.problem = "it has no spec of a pod";
     return;
   }
-  if (node.IsTangled()) {
-    pod.problem =
-        "anchors, aliases, tags, merge keys or repeated keys are in its pod: write them out first";
-    return;
-  }
   const SourceNode* const annotations = node.FindPath({"metadata", "annotations"});
   if (annotations != nullptr) {
     for (const auto& [name, out] : {std::pair(kOriginalAnnotation, &pod.view.original_annotation),
@@ -104,36 +102,65 @@ void ReadPod(ManifestPod& pod) {
   if (!good) pod.problem = "its labels or containers are not written as those of a pod are";
 }
 
-/// Where the pod's template is; null for kinds that have none.
-const SourceNode* TemplateOf(const SourceNode& object, std::string_view kind) {
+/// Something of the node's own, not of what is in it, makes an edit mean more than it says.
+bool IsTangledItself(const SourceNode& node) {
+  if (node.shared) return true;
+  std::set<std::string_view> keys;
+  return std::ranges::any_of(node.entries, [&keys](const auto& entry) {
+    const SourceNode& key = entry.first;
+    return key.kind != SourceNode::Kind::kScalar || key.shared || key.text == "<<" ||
+           !keys.insert(key.text).second;
+  });
+}
+
+using Path = std::vector<std::string_view>;
+
+/// Where the pod's template is; nullopt for kinds that have none.
+std::optional<Path> TemplateOf(std::string_view kind) {
   constexpr std::array<std::string_view, 8> kWithTemplate = {
       "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController",
       "Job",        "CloneSet",    "Rollout"};
-  if (kind == "Pod") return &object;
-  if (kind == "PodTemplate") return object.Find("template");
-  if (kind == "CronJob") return object.FindPath({"spec", "jobTemplate", "spec", "template"});
-  if (std::ranges::find(kWithTemplate, kind) == kWithTemplate.end()) return nullptr;
-  return object.FindPath({"spec", "template"});
+  if (kind == "Pod") return Path();
+  if (kind == "PodTemplate") return Path{"template"};
+  if (kind == "CronJob") return Path{"spec", "jobTemplate", "spec", "template"};
+  if (std::ranges::find(kWithTemplate, kind) == kWithTemplate.end()) return std::nullopt;
+  return Path{"spec", "template"};
 }
 
-void Find(const SourceNode& object, bool may_be_list, std::vector<ManifestPod>& pods) {
+/// `tangled`: what the object stands in is shared.
+void Find(const SourceNode& object, bool may_be_list, bool tangled,
+          std::vector<ManifestPod>& pods) {
   if (!object.IsMap()) return;
+  tangled = tangled || IsTangledItself(object);
   const std::string kind = TextAt(object, {"kind"});
   if (kind.ends_with("List")) {
     const SourceNode* const items = object.Find("items");
     if (!may_be_list || items == nullptr) return;
     for (const SourceNode& item : items->items) {
-      if (pods.size() < kMaxItems) Find(item, false, pods);
+      if (pods.size() < kMaxItems) Find(item, false, tangled || items->shared, pods);
     }
     return;
   }
-  const SourceNode* const pod_node = TemplateOf(object, kind);
-  if (pod_node == nullptr || !pod_node->IsMap()) return;
+  const auto path = TemplateOf(kind);
+  if (!path) return;
+  const SourceNode* node = &object;
+  for (const std::string_view key : *path) {
+    node = node->Find(key);
+    if (node == nullptr) return;
+    tangled = tangled || IsTangledItself(*node);
+  }
+  if (!node->IsMap() && !tangled) return;
+  const SourceNode* const metadata = object.Find("metadata");
+  tangled = tangled || (metadata != nullptr && metadata->IsTangled());
   ManifestPod& pod = pods.emplace_back();
   pod.kind = kind;
   pod.name_space = TextAt(object, {"metadata", "namespace"});
   pod.name = TextAt(object, {"metadata", "name"});
-  pod.pod = pod_node;
+  pod.pod = node;
+  if (tangled || node->IsTangled()) {
+    pod.problem = kTangled;
+    return;
+  }
   ReadPod(pod);
   pod.view.workload.name_space = pod.name_space;
   pod.view.workload.workload_type = Lower(kind);
@@ -149,7 +176,7 @@ void Find(const SourceNode& object, bool may_be_list, std::vector<ManifestPod>& 
 
 std::vector<ManifestPod> FindPods(const SourceNode& document) {
   std::vector<ManifestPod> pods;
-  Find(document, true, pods);
+  Find(document, true, false, pods);
   return pods;
 }
 

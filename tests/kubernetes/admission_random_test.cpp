@@ -54,7 +54,8 @@ void MutateTree(json::value& root, std::mt19937& random) {
         json::object& object = chosen.get_object();
         const auto at = object.begin() + static_cast<ptrdiff_t>(random() % object.size());
         const std::string key(at->key());
-        if (random() % 2 == 0) object["other"] = at->value();
+        const json::value moved = at->value();  // the object may grow, and move what is in it
+        if (random() % 2 == 0) object["other"] = moved;
         object.erase(key);
       }
       break;

@@ -279,6 +279,24 @@ TEST_CASE("what cannot be edited is left alone and said", "[rightsizing][manifes
             .starts_with("anchors"));
   CHECK(kept(head + "spec: {containers: [{name: app, resources: {requests: {cpu: [2]}}}]}\n")
             .starts_with("its labels or containers"));
+  // Also above the pod: what is shared would change elsewhere, too, or is not what it seems.
+  const std::string pod = "{template: {spec: {containers: [{name: app}]}}}";
+  for (const std::string& text :
+       {"kind: Deployment\nmetadata: {name: a}\nspec: &s " + pod + "\n",
+        "x: &s " + pod + "\nkind: Deployment\nmetadata: {name: a}\nspec: *s\n",
+        "x: &n web\nkind: Deployment\nmetadata: {name: *n}\nspec: " + pod + "\n",
+        "x: &n web\nkind: Deployment\nmetadata: {name: a, namespace: *n}\nspec: " + pod + "\n",
+        "kind: Deployment\nmetadata: {name: a}\nspec: " + pod + "\nspec: " + pod + "\n",
+        "kind: List\nitems: &i\n- kind: Deployment\n  metadata: {name: a}\n  spec: " + pod +
+            "\n"}) {
+    CHECK(kept(text).starts_with("anchors"));
+  }
+  const std::string twins =
+      "kind: List\nitems:\n- kind: Deployment\n  metadata: {name: a}\n  spec: &s " + pod +
+      "\n- kind: Deployment\n  metadata: {name: b}\n  spec: *s\n";
+  const RightsizedManifest shared = Done(twins);
+  CHECK(shared.text == twins);
+  CHECK(shared.kept.size() == 2);
   CHECK(kept("kind: Pod\nmetadata: {generateName: web-}\nspec: {containers: [{name: app}]}\n") ==
         "it has no name");
   CHECK(kept(head + "spec:\n  containers:\n  - name: app\n    resources:\n      requests:\n        "
