@@ -145,8 +145,10 @@ void Find(const SourceNode& object, bool may_be_list, bool tangled,
   if (!path) return;
   const SourceNode* node = &object;
   for (const std::string_view key : *path) {
-    node = node->Find(key);
-    if (node == nullptr) return;
+    const SourceNode* const next = node->Find(key);
+    if (next == nullptr && !tangled) return;
+    if (next == nullptr) break;  // it is where an alias points
+    node = next;
     tangled = tangled || IsTangledItself(*node);
   }
   if (!node->IsMap() && !tangled) return;
