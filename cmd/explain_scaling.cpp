@@ -158,15 +158,6 @@ void WarnOfUnread(const std::vector<ScalingRule>& rules, std::vector<std::string
   }
 }
 
-std::string BaseInWords(UtilizationBase base) {
-  switch (base) {
-    case UtilizationBase::kRequest: return "its request";
-    case UtilizationBase::kLimit: return "its limit";
-    case UtilizationBase::kOriginal: return "what its owner requested";
-  }
-  return "its request";
-}
-
 }  // namespace
 
 std::string PolicyInWords(const PolicySettings& policy) {
@@ -200,12 +191,11 @@ std::string ScalingLines(const Config& config, const WorkloadId& workload) {
                    OneLine(rule.selector.text()));
   }
   fmt::format_to(
-      std::back_inserter(out), "{}; {}; one pod counts for {}; start-up {}{}\n",
+      std::back_inserter(out), "{}; {}; one pod counts for {}; start-up {}\n",
       PolicyInWords(rule.policy), BoundsInWords(rule),
-      rule.base ? FormatQuantity(*rule.base, QuantityStyle::kDecimal) : BaseInWords(rule.base_kind),
+      rule.base ? FormatQuantity(*rule.base, QuantityStyle::kDecimal) : std::string("its request"),
       rule.startup_ms ? FormatDuration(std::chrono::milliseconds(*rule.startup_ms))
-                      : std::string("as measured"),
-      rule.escape_dead_band ? "; small steps up are enlarged until an HPA follows" : "");
+                      : std::string("as measured"));
   if (const std::string obstacle = Obstacle(config, rule, workload); !obstacle.empty()) {
     fmt::format_to(std::back_inserter(out), "  {}\n", OneLine(obstacle));
   }

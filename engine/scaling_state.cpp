@@ -56,18 +56,6 @@ std::optional<int32_t> CountOf(const std::optional<double>& told) {
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
-/// What one pod counts for.
-std::optional<double> BaseOf(const std::optional<double>& given, UtilizationBase kind,
-                             const DemandFacts& facts) {
-  if (given) return given;
-  switch (kind) {
-    case UtilizationBase::kRequest: return facts.request;
-    case UtilizationBase::kLimit: return facts.limit;
-    case UtilizationBase::kOriginal: return facts.original ? facts.original : facts.request;
-  }
-  return std::nullopt;
-}
-
 bool IsTold(const DemandFacts& facts) { return facts.min_replicas || facts.max_replicas; }
 
 }  // namespace
@@ -77,8 +65,6 @@ ScalingState::Terms ScalingState::TermsOf(const ScalingRule& rule, bool is_named
           .min_replicas = rule.min_replicas,
           .max_replicas = rule.max_replicas,
           .base = rule.base,
-          .base_kind = rule.base_kind,
-          .escape_dead_band = rule.escape_dead_band,
           .startup_ms = rule.startup_ms,
           .enabled = rule.enabled,
           .is_named = is_named};
@@ -146,7 +132,7 @@ WorkloadScaling ScalingState::Facts(const Terms& terms, const DemandMinute& minu
   now.bounds = BoundsOf(terms, facts);
   now.current_replicas = CountOf(facts.replicas);
   now.demand = minute.demand;
-  const auto base = BaseOf(terms.base, terms.base_kind, facts);
+  const auto base = terms.base ? terms.base : facts.request;
   if (base && IsAmount(*base)) now.request = base;
   now.minute_ms = minute.start_ms;
   now.is_startup_measured = !terms.startup_ms && facts.startup_ms;
@@ -242,8 +228,6 @@ WorkloadScaling ScalingState::Undecided(const Terms& terms, const ToldOfScaling&
   facts.max_replicas = told.max_replicas;
   now.bounds = BoundsOf(terms, facts);
   now.request = terms.base;
-  now.base_kind = terms.base_kind;
-  now.escape_dead_band = terms.escape_dead_band;
   if (terms.startup_ms) now.startup_ms = *terms.startup_ms;
   now.lead_minutes = scaling::LeadMinutes(now.startup_ms);
   if (!terms.enabled) {
@@ -271,8 +255,6 @@ std::optional<WorkloadScaling> ScalingState::Now(uint32_t container, int64_t as_
   }
   WorkloadScaling now = entry->kept->newest;
   now.policy = entry->terms.policy;
-  now.base_kind = entry->terms.base_kind;
-  now.escape_dead_band = entry->terms.escape_dead_band;
   return now;
 }
 

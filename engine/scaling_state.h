@@ -99,8 +99,6 @@ class ScalingState {
     std::optional<int32_t> min_replicas;
     std::optional<int32_t> max_replicas;
     std::optional<double> base;
-    UtilizationBase base_kind = UtilizationBase::kRequest;
-    bool escape_dead_band = false;
     std::optional<int64_t> startup_ms;
     bool enabled = true;
     bool is_named = false;  // by a rule of the configuration

@@ -365,7 +365,6 @@ void Shard::Render(Resident& resident) {
   block->workloads =
       Advisor(history_, views, block->event_time_ms, LargestNode(state), counters_).Advise(before);
   AddWhatFollowsLoad(resident, views, before, *block);
-  block->container_limits = state.ContainerLimitsAt(block->event_time_ms + resident.silent_ms);
   resident.block = std::move(block);
 }
 
@@ -392,7 +391,7 @@ void Shard::AddWhatFollowsLoad(Resident& resident, std::span<const workloads::Wo
       }
     }
     advice->forecast = ShowForecast(history_.demand(), view, as_of_ms, forecast);
-    advice->scaling = ShowScaling(history_.scaling(), view, advice->containers, as_of_ms, scaling);
+    advice->scaling = ShowScaling(history_.scaling(), view, as_of_ms, scaling);
     CollectDue(history_.demand(), view, resident.name_space, as_of_ms, resident.due_fits);
     ++advice;
   }
@@ -492,13 +491,7 @@ void Shard::ExplainRequests(std::string_view name_space, std::string_view worklo
       out.push_back(Advisor(history_, views, state.event_time_ms(), LargestNode(state), counters_)
                         .Explain(i));
       out.back().forecast = ExplainForecast(history_.demand(), views[i], as_of_ms);
-      std::vector<ContainerAdvice> advice;
-      for (const ContainerExplanation& container : out.back().containers) {
-        ContainerAdvice& of = advice.emplace_back();
-        of.container = container.container;
-        for (const auto& resource : container.resources) of.resources.push_back(resource.advice);
-      }
-      out.back().scaling = ExplainScaling(history_.scaling(), views[i], advice, as_of_ms);
+      out.back().scaling = ExplainScaling(history_.scaling(), views[i], as_of_ms);
     }
   }
 }

@@ -9,7 +9,6 @@
 #include "exporter/api.h"
 #include "exporter/find_advice.h"
 #include "exporter/recommendation_query.h"
-#include "model/scale_point_text.h"
 #include "model/scaling_text.h"
 
 namespace tidemark::exporter {
@@ -70,26 +69,6 @@ void WriteDecision(const ReplicaDecision& decision, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteUtilizationTargets(const WorkloadScaling& scaling, JsonWriter& json) {
-  if (scaling.utilization_targets.empty()) return;
-  json.Key("utilization_targets");
-  json.BeginArray();
-  for (const AutoscalerUtilization& target : scaling.utilization_targets) {
-    json.BeginObject();
-    json.Member("horizontalpodautoscaler", target.autoscaler);
-    json.Member("resource", ResourceName(target.resource));
-    json.Member("unit", UnitName(target.resource));
-    WriteNumber("target_utilization_ratio", target.target_utilization_ratio, json);
-    WriteIfKnown("scale_point_original", target.scale_point_before, json);
-    WriteIfKnown("scale_point_current", target.scale_point_now, json);
-    WriteIfKnown("scale_point_recommended", target.scale_point_after, json);
-    WriteIfKnown("preserving_target_ratio", target.preserving_target_ratio, json);
-    json.Member("sentence", ScalePointText(target));
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
 void WriteItem(const WorkloadAdvice& workload, JsonWriter& json) {
   const WorkloadScaling& scaling = *workload.scaling;
   json.BeginObject();
@@ -99,10 +78,7 @@ void WriteItem(const WorkloadAdvice& workload, JsonWriter& json) {
   json.Member("workload", workload.id.workload);
   json.Member("policy", ToString(scaling.policy.policy));
   if (scaling.decision) {
-    const ServedReplicas served = *ServedTarget(scaling);
-    WriteCount("target_replicas", served.replicas, json);
-    WriteCount("decided_replicas", scaling.decision->target, json);
-    json.Key("escaped"), json.Bool(served.is_escaped);
+    WriteCount("target_replicas", scaling.decision->target, json);
     WriteCount("recommended_replicas", scaling.decision->recommended, json);
   }
   if (scaling.current_replicas) WriteCount("current_replicas", *scaling.current_replicas, json);
@@ -118,7 +94,6 @@ void WriteItem(const WorkloadAdvice& workload, JsonWriter& json) {
   }
   if (scaling.minute_ms != 0) WriteTime("minute", scaling.minute_ms, json);
   json.Member("sentence", ScalingText(scaling, DemandResourceOf(workload)));
-  WriteUtilizationTargets(scaling, json);
   json.EndObject();
 }
 
@@ -188,12 +163,6 @@ void WriteScaling(const WorkloadScaling& scaling, Resource resource, const Resou
   json.Member("unit", names.UnitOf(resource));
   WriteIfKnown("demand", scaling.demand, json);
   WriteIfKnown("request", scaling.request, json);
-  json.Member("base", ToString(scaling.base_kind));
-  if (const auto served = ServedTarget(scaling)) {
-    WriteCount("served_replicas", served->replicas, json);
-    json.Key("escaped"), json.Bool(served->is_escaped);
-  }
-  WriteUtilizationTargets(scaling, json);
   if (scaling.minute_ms != 0) WriteTime("minute", scaling.minute_ms, json);
   WriteNumber("startup_seconds", static_cast<double>(scaling.startup_ms) / 1000, json);
   json.Key("startup_measured"), json.Bool(scaling.is_startup_measured);

@@ -3,7 +3,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace tidemark::exporter {
 namespace {
@@ -16,9 +15,6 @@ enum Family : size_t {
   kTargetUtilization,
   kMode,
   kPolicy,
-  kAutoscalerTarget,
-  kScalePoint,
-  kPreservingTarget,
   kFamilyCount
 };
 
@@ -37,30 +33,13 @@ constexpr std::array<FamilyHeader, kFamilyCount> kFamilies = {{
      "Always 1; the label mode says whether the target goes by a forecast (predictive) or by the "
      "load of the last minute (reactive).",
      MetricType::kGauge, ""},
-    {"tidemark_scaling_policy_info",
-     "Always 1; the label policy says what decides, and escape_dead_band whether targets are "
-     "served "
-     "so that an HPA of the usual tolerance follows.",
-     MetricType::kGauge, ""},
-    {"tidemark_autoscaler_target_utilization_ratio",
-     "What a HorizontalPodAutoscaler aims at, as a share of what its pods request.",
-     MetricType::kGauge, ""},
-    {"tidemark_autoscaler_scale_point",
-     "The load of one pod at which that autoscaler scales, with the requests that the label "
-     "requests "
-     "names: original, current or recommended.",
-     MetricType::kGauge, ""},
-    {"tidemark_autoscaler_preserving_target_ratio",
-     "The target utilisation that, with the recommended requests, keeps the autoscaler's scale "
-     "point "
-     "where it was meant to be.",
+    {"tidemark_scaling_policy_info", "Always 1; the label policy says what decides.",
      MetricType::kGauge, ""},
 }};
 
 class Renderer {
  public:
   BlockText Render(const NamespaceBlock& block) {
-    names_ = block.profiles ? &block.profiles->resources() : &built_in_;
     for (const WorkloadAdvice& workload : block.workloads) {
       if (workload.scaling) AddWorkload(workload.id, *workload.scaling);
     }
@@ -80,37 +59,14 @@ class Renderer {
       Add(kMaximum, scaling.bounds->max);
     }
     // Where scaling is turned off nothing decides.
-    if (scaling.why != "disabled") AddPolicy(scaling);
-    for (const AutoscalerUtilization& target : scaling.utilization_targets) AddScalePoints(target);
+    if (scaling.why != "disabled") AddOf("policy", ToString(scaling.policy.policy), kPolicy);
     if (!scaling.decision) return;
     const ReplicaDecision& decision = *scaling.decision;
-    Add(kTarget, ServedTarget(scaling)->replicas);
+    Add(kTarget, decision.target);
     if (decision.target_utilization_ratio > 0) {
       Add(kTargetUtilization, decision.target_utilization_ratio);
     }
     AddOf("mode", ToString(decision.mode), kMode);
-  }
-
-  void AddPolicy(const WorkloadScaling& scaling) {
-    const size_t end = labels_.size();
-    if (scaling.escape_dead_band) AppendNextLabel("escape_dead_band", "true", labels_);
-    AddOf("policy", ToString(scaling.policy.policy), kPolicy);
-    labels_.resize(end);
-  }
-
-  void AddScalePoints(const AutoscalerUtilization& target) {
-    const size_t end = labels_.size();
-    AppendNextLabel("horizontalpodautoscaler", target.autoscaler, labels_);
-    AppendNextLabel("resource", names_->NameOf(target.resource), labels_);
-    Add(kAutoscalerTarget, target.target_utilization_ratio);
-    if (target.preserving_target_ratio) Add(kPreservingTarget, *target.preserving_target_ratio);
-    AppendNextLabel("unit", names_->UnitOf(target.resource), labels_);
-    for (const auto& [requests, point] : {std::pair("original", target.scale_point_before),
-                                          std::pair("current", target.scale_point_now),
-                                          std::pair("recommended", target.scale_point_after)}) {
-      if (point) AddOf("requests", requests, kScalePoint, *point);
-    }
-    labels_.resize(end);
   }
 
   void Add(Family family, double value) {
@@ -119,17 +75,15 @@ class Renderer {
     labels_.resize(labels_.size() - 2);
   }
 
-  /// With one label more.
-  void AddOf(std::string_view label, std::string_view of, Family family, double value = 1) {
+  /// 1, with one label more.
+  void AddOf(std::string_view label, std::string_view of, Family family) {
     const size_t end = labels_.size();
     AppendNextLabel(label, of, labels_);
-    Add(family, value);
+    Add(family, 1);
     labels_.resize(end);
   }
 
   BlockTextBuilder builder_{kFamilyCount};
-  const ResourceTable built_in_;
-  const ResourceTable* names_ = &built_in_;
   std::string labels_;
 };
 

@@ -115,6 +115,9 @@ json::array TargetCells(const Row& row, const Freshness& freshness) {
   std::string reason = row.point.missing;
   if (row.point.value) {
     reason = ScalingText(scaling, workload.forecast ? workload.forecast->resource : Resource::kCpu);
+    if (row.point.is_escaped) {
+      reason += fmt::format(" Served as {:.0f}, so that an HPA follows.", *row.point.value);
+    }
     if (row.age == Age::kHeld) reason = fmt::format("Held: nothing newer comes in. {}", reason);
     if (row.age == Age::kTooOld) {
       reason = fmt::format("Too old (limit {}): nothing newer comes in.",

@@ -30,15 +30,7 @@ class Sentence {
   Sentence(const WorkloadScaling& scaling, const ReplicaDecision& decision, Resource resource)
       : scaling_(scaling), decision_(decision), resource_(resource) {}
 
-  std::string Text() const {
-    std::string text = Head().append(": ").append(Reason()).append(".");
-    const auto served = ServedTarget(scaling_);
-    if (served && served->is_escaped) {
-      text.append(fmt::format(" Given back as {}, which an HPA of the usual tolerance follows.",
-                              served->replicas));
-    }
-    return text;
-  }
+  std::string Text() const { return Head().append(": ").append(Reason()).append("."); }
 
  private:
   std::string Head() const {
@@ -163,10 +155,6 @@ class Sentence {
 };
 
 std::string WithoutTarget(const WorkloadScaling& scaling) {
-  if (scaling.why == "no_request" && scaling.base_kind == UtilizationBase::kLimit) {
-    return "No target: not every container of its pods has a limit, which base in "
-           "scaling.workloads says one pod counts for.";
-  }
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kReasons = {{
       {"disabled", "a rule of scaling.workloads turns it off"},
       {"no_bounds",

@@ -101,17 +101,6 @@ std::optional<ToldBounds> Autoscalers::BoundsOf(std::string_view workload_type,
   return std::nullopt;
 }
 
-std::vector<std::string_view> Autoscalers::AllOf(std::string_view workload_type,
-                                                 std::string_view workload, int64_t time_ms) const {
-  std::vector<std::string_view> all;
-  const auto* const names = NamesOf(workload_type, workload);
-  if (names == nullptr) return all;
-  for (const std::string& name : *names) {
-    if (all_.find(name)->second.Told(AutoscalerSlot::kInfo).At(time_ms)) all.push_back(name);
-  }
-  return all;
-}
-
 std::string_view Autoscalers::FirstOf(std::string_view workload_type, std::string_view workload,
                                       int64_t time_ms) const {
   const auto* const names = NamesOf(workload_type, workload);

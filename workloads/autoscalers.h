@@ -14,7 +14,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/label.h"
 #include "model/sample.h"
@@ -77,10 +76,6 @@ class Autoscalers {
   /// Name of the first one that scales the workload; empty: none does.
   std::string_view FirstOf(std::string_view workload_type, std::string_view workload,
                            int64_t time_ms) const;
-
-  /// Names of all that scale the workload, sorted; views live as the autoscalers do.
-  std::vector<std::string_view> AllOf(std::string_view workload_type, std::string_view workload,
-                                      int64_t time_ms) const;
 
   const std::map<std::string, Autoscaler, std::less<>>& all() const { return all_; }
   /// Puts one there as it was saved, without any series; false when it is there.

@@ -311,8 +311,6 @@ void NamespaceState::SettleDemand(Workload& workload) {
     DemandFacts facts;
     facts.replicas = ReplicasOf(workload, end_ms);
     facts.request = of_pods.request;
-    facts.limit = of_pods.limit;
-    facts.original = of_pods.original;
     facts.ready_pods = of_pods.ready;
     facts.startup_ms = workload.startups.Usual();
     if (const auto bounds =

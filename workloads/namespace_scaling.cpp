@@ -32,31 +32,6 @@ std::optional<double> RequestOf(const Pod& pod, Resource resource, int64_t time_
   return sum > 0 && std::isfinite(sum) ? std::optional(sum) : std::nullopt;
 }
 
-/// Of all containers; absent when one has none, for then the pod has none either.
-std::optional<double> LimitOf(const Pod& pod, Resource resource, int64_t time_ms) {
-  double sum = 0;
-  for (const auto& [name, container] : pod.containers) {
-    if (name.empty()) continue;
-    const auto limit = container.limit.Get(resource).At(time_ms);
-    if (!limit) return std::nullopt;
-    sum += *limit;
-  }
-  return sum > 0 && std::isfinite(sum) ? std::optional(sum) : std::nullopt;
-}
-
-/// What the owner wrote; absent when that is not known of any container.
-std::optional<double> OriginalOf(const Pod& pod, Resource resource, int64_t time_ms) {
-  double sum = 0;
-  bool is_known = false;
-  for (const auto& [name, container] : pod.containers) {
-    const OriginalRequest* const original = pod.OriginalAt(time_ms, name);
-    const auto written = original == nullptr ? std::nullopt : original->request.Get(resource);
-    is_known = is_known || written;
-    sum += written ? *written : container.request.Get(resource).At(time_ms).value_or(0);
-  }
-  return is_known && sum > 0 && std::isfinite(sum) ? std::optional(sum) : std::nullopt;
-}
-
 }  // namespace
 
 AutoscalerSlot NamespaceState::SlotOf(Role role) {
@@ -194,10 +169,6 @@ NamespaceState::PodFacts NamespaceState::LookAtPods(Workload& workload, Resource
     if (!request) continue;
     facts.request = request;
     newest = pod;
-  }
-  if (newest != nullptr) {
-    facts.limit = LimitOf(*newest, resource, time_ms);
-    facts.original = OriginalOf(*newest, resource, time_ms);
   }
   return facts;
 }

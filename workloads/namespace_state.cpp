@@ -185,8 +185,7 @@ uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
 /// Whether the series was taken in by a version that did not know what it tells: it is to be bound
 /// as soon as somebody sends its labels, and till then must not be known by its hash alone.
 bool NamespaceState::IsYetToBind(const Series& series) {
-  if (series.role == Role::kNodeAllocatable || TellsOfAutoscalers(series.role) ||
-      TellsOfPolicies(series.role)) {
+  if (series.role == Role::kNodeAllocatable || TellsOfAutoscalers(series.role)) {
     return !series.object;
   }
   return series.pod == nullptr &&
@@ -291,20 +290,6 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
       series.fact = autoscalers_.Bind(identity->workload, SlotOf(source.role));
       break;
     }
-    case Role::kAutoscalerTarget: {
-      const auto resource = UtilizationTargets::ResourceOf(labels);
-      series.object = std::make_unique<WorkloadKey>(
-          resource ? ResourceName(*resource) : std::string_view(), identity->workload);
-      if (resource) series.fact = utilization_targets_.Bind(identity->workload, *resource);
-      break;
-    }
-    case Role::kLimitRange: {
-      const auto key = LimitRanges::KeyOf(identity->workload, labels);
-      series.object = std::make_unique<WorkloadKey>(key ? LimitRanges::TextOf(*key) : std::string(),
-                                                    identity->workload);
-      if (key) series.fact = limit_ranges_.Bind(*key);
-      break;
-    }
     case Role::kNodeAllocatable: {
       series.object = std::make_unique<WorkloadKey>("", identity->workload);
       NodeFacts& node = nodes_[std::string(identity->workload)];
@@ -353,15 +338,6 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
   }
 }
 
-void NamespaceState::ReleasePolicy(Role role, const WorkloadKey& object) {
-  const auto& [what, name] = object;
-  if (role == Role::kAutoscalerTarget) {
-    if (const auto resource = ParseResource(what)) utilization_targets_.Release(name, *resource);
-  } else if (const auto key = LimitRanges::KeyFrom(name, what)) {
-    limit_ranges_.Release(*key);
-  }
-}
-
 void NamespaceState::RemoveSeries(uint32_t index) {
   by_hash_.erase(by_hash_.find(series_[index].hash));  // while the hash still stands there
   context_.known.Erase(series_[index].hash);
@@ -388,7 +364,6 @@ void NamespaceState::RemoveSeries(uint32_t index) {
       if (--replicas->second.references == 0) replicas_.erase(replicas);
     }
     if (TellsOfAutoscalers(role)) autoscalers_.Release(series.object->first);
-    if (TellsOfPolicies(role)) ReleasePolicy(role, *series.object);
     if (role == Role::kNodeAllocatable) {
       const auto node = nodes_.find(series.object->second);
       if (--node->second.references == 0) nodes_.erase(node);

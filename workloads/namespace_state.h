@@ -26,7 +26,6 @@
 #include "workloads/identity.h"
 #include "workloads/past.h"
 #include "workloads/series_batch.h"
-#include "workloads/told_policies.h"
 
 namespace tidemark::workloads {
 
@@ -58,14 +57,6 @@ struct WorkloadView {
   /// Of the newest pod, for selectors (ProfileSubject::pod_labels).
   std::string_view pod_labels;
   bool is_autoscaled = false;  ///< by a HorizontalPodAutoscaler, whether bounds are told or not
-  /// What its HorizontalPodAutoscalers aim at, of those that look at utilisation; by name of the
-  /// autoscaler, then resource. Names live as the view does.
-  struct UtilizationTarget {
-    std::string_view autoscaler;
-    Resource resource = Resource::kCpu;
-    double ratio = 0;  ///< above 0
-  };
-  std::vector<UtilizationTarget> utilization_targets;
 };
 
 class NamespaceState {
@@ -182,11 +173,6 @@ class NamespaceState {
   /// request, with the one that was in force then. Both must be there.
   void GiveKillForTest(std::string_view pod, std::string_view container, const Kill& kill);
 
-  /// What LimitRanges ask of containers.
-  ResourceSlots<ContainerLimits> ContainerLimitsAt(int64_t as_of_ms) const {
-    return limit_ranges_.At(std::max(as_of_ms, event_time_ms_));
-  }
-
   /// The most that any node whose size this namespace is told can give to pods, of cores and of
   /// bytes.
   std::array<std::optional<double>, 2> LargestNode(int64_t as_of_ms) const;
@@ -260,7 +246,6 @@ class NamespaceState {
   void BindOwner(uint32_t index, Pod& pod, LabelsView labels);
   void AdoptOwner(uint32_t index, int64_t time_ms);
   void SetOwner(uint32_t index, Pod& pod, Owner owner);
-  void ReleasePolicy(Role role, const WorkloadKey& object);
   void RemoveSeries(uint32_t index);
   void ApplySample(uint32_t index, Sample sample, const SeriesItem& item, WriteVerdict& verdict);
   void JudgeLate(const SeriesItem& item, WriteVerdict& verdict);
@@ -299,9 +284,7 @@ class NamespaceState {
 
   /// What is told of the pods of a workload at the end of a minute.
   struct PodFacts {
-    std::optional<double> request;  // as in DemandFacts
-    std::optional<double> limit;
-    std::optional<double> original;
+    std::optional<double> request;  // DemandFacts::request
     std::optional<uint32_t> ready;
   };
   static AutoscalerSlot SlotOf(Role role);
@@ -378,8 +361,6 @@ class NamespaceState {
   std::map<WorkloadKey, ReplicasFact> replicas_;
   std::map<std::string, NodeFacts, std::less<>> nodes_;
   Autoscalers autoscalers_;
-  UtilizationTargets utilization_targets_;
-  LimitRanges limit_ranges_;
   std::map<std::pair<std::string, std::string>, Pod*>
       waiting_;  // by owner's name and pod: unknown or assumed
   OwnerGraph owners_;

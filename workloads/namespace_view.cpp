@@ -140,14 +140,8 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
     view.min_replicas = bounds->min;
     view.max_replicas = bounds->max;
   }
-  for (const std::string_view scaler :
-       autoscalers_.AllOf(workload.id.workload_type, workload.id.workload, as_of_ms)) {
-    view.is_autoscaled = true;
-    for (const Resource resource : {Resource::kCpu, Resource::kMemory}) {
-      const auto ratio = utilization_targets_.At(scaler, resource, as_of_ms);
-      if (ratio) view.utilization_targets.push_back({scaler, resource, *ratio});
-    }
-  }
+  view.is_autoscaled =
+      !autoscalers_.FirstOf(workload.id.workload_type, workload.id.workload, as_of_ms).empty();
   if (pods != nullptr) {
     view.containers_in_pod = LiveContainers(*pods->pods.front(), as_of_ms);
   }

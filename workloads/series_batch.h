@@ -131,11 +131,6 @@ struct DemandFacts {
   /// of which those without a request ask for nothing. A pod known for less than a minute, of which
   /// not all may have been told, counts where there is no other.
   std::optional<double> request = std::nullopt;
-  /// Of the same pod: its limits together, absent where one of its containers has none; and what
-  /// its owner wrote before it was corrected (where that is not known of a container, its request),
-  /// absent where it is of none.
-  std::optional<double> limit = std::nullopt;
-  std::optional<double> original = std::nullopt;
   /// Of the HorizontalPodAutoscaler that scales it: the first by name that has a maximum. As told,
   /// at least 0. A minimum is absent too while its autoscaler has none; both are as long as not all
   /// may have been told (a minute).

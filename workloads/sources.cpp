@@ -8,7 +8,7 @@
 namespace tidemark::workloads {
 namespace {
 
-constexpr std::array<std::pair<Role, std::string_view>, 28> kRoleNames = {{
+constexpr std::array<std::pair<Role, std::string_view>, 27> kRoleNames = {{
     {Role::kNone, "none"},
     {Role::kUsageCounter, "usage_counter"},
     {Role::kUsageGauge, "usage_gauge"},
@@ -36,7 +36,6 @@ constexpr std::array<std::pair<Role, std::string_view>, 28> kRoleNames = {{
     {Role::kAutoscalerTarget, "autoscaler_target"},
     {Role::kNodeAllocatable, "node_allocatable"},
     {Role::kPodLabels, "pod_labels"},
-    {Role::kLimitRange, "limit_range"},
 }};
 
 /// The whole text is a constant of ours: it parses.
@@ -172,7 +171,6 @@ std::vector<Source> DefaultSources() {
       // DCGM exporter: percent and MiB of each GPU of a container.
       DeviceUsage("DCGM_FI_DEV_GPU_UTIL", Resource::kGpuUtilization, 0.01),
       DeviceUsage("DCGM_FI_DEV_FB_USED", Resource::kGpuMemory, 1024.0 * 1024.0),
-      OfObject("kube_limitrange", Role::kLimitRange, "limitrange"),
   };
 }
 

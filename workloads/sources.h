@@ -49,7 +49,6 @@ enum class Role : uint8_t {
   kAutoscalerTarget,  ///< its target
   kNodeAllocatable,   ///< what a node can give to pods
   kPodLabels,         ///< labels of a pod
-  kLimitRange,        ///< what a LimitRange asks of containers
 };
 
 /// Whether it says something of a container's restarts or kills.
@@ -67,11 +66,6 @@ constexpr bool IsSign(Role role) {
 constexpr bool TellsOfAutoscalers(Role role) {
   return role == Role::kAutoscalerInfo || role == Role::kAutoscalerMin ||
          role == Role::kAutoscalerMax;
-}
-
-/// Whether it says what a policy of the namespace asks (told_policies.h).
-constexpr bool TellsOfPolicies(Role role) {
-  return role == Role::kAutoscalerTarget || role == Role::kLimitRange;
 }
 
 /// snake_case name as in the configuration and in /api/v1/status/sources.

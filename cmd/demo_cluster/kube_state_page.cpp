@@ -243,26 +243,6 @@ void AppendAutoscalers(const Cluster& cluster, Page& page) {
   }
 }
 
-/// Of the shop: nothing without a little CPU, nothing with more than a node's worth.
-void AppendLimitRange(Page& page) {
-  page.Family("kube_limitrange", "gauge", "What a LimitRange asks.");
-  struct Row {
-    const char* resource;
-    const char* constraint;
-    double value;
-  };
-  constexpr double kGi = 1024.0 * 1024 * 1024;
-  for (const auto& [resource, constraint, value] :
-       {Row{"cpu", "min", 0.01}, Row{"cpu", "max", 16}, Row{"memory", "max", 32 * kGi}}) {
-    page.Row({{"constraint", constraint},
-              {"limitrange", "shop"},
-              {"namespace", "shop"},
-              {"resource", resource},
-              {"type", "Container"}},
-             value);
-  }
-}
-
 void AppendNodes(const Cluster& cluster, Page& page) {
   page.Family("kube_node_status_allocatable", "gauge", "What a node has for pods.");
   for (const Node& node : cluster.nodes()) {
@@ -285,7 +265,6 @@ void AppendKubeStatePage(const Cluster& cluster, Page& page) {
   AppendOwners(cluster, page);
   AppendReplicas(cluster, page);
   AppendAutoscalers(cluster, page);
-  AppendLimitRange(page);
   AppendNodes(cluster, page);
 }
 

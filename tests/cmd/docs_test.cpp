@@ -85,7 +85,7 @@ TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]"
            key == "backfill" || key == "prices"));
     begin = end + 1;
   }
-  for (auto role = workloads::Role::kNone; role <= workloads::Role::kLimitRange;
+  for (auto role = workloads::Role::kNone; role <= workloads::Role::kPodLabels;
        role = static_cast<workloads::Role>(static_cast<uint8_t>(role) + 1)) {
     CAPTURE(workloads::ToString(role));
     CHECK(ManualNames(std::string(workloads::ToString(role)) + "`"));

@@ -202,55 +202,6 @@ def stock_formula(stream, target=0.5, tolerance=0.1, window=5):
     return targets
 
 
-class Corrected(Stream):
-    """The same, with an autoscaler that aims at 70 % of requests, which were 2 cores before they were corrected; limits
-    are 4."""
-
-    TARGET, ORIGINAL, LIMIT = 70, 2.0, 4.0
-
-    def body(self):
-        when = (self.start + self.sent * MINUTE) * 1000
-        pod = {"namespace": "shop", "pod": "web-5c9f7b6d4-aaaaa"}
-        original = json.dumps({"app": {"requests": {"cpu": str(self.ORIGINAL)}}})
-        return super().body() + [series({"__name__": metric, **labels}, value, when) for metric, labels, value in (
-            ("kube_horizontalpodautoscaler_spec_target_metric",
-             {"namespace": "shop", "horizontalpodautoscaler": "web", "metric_name": "cpu",
-              "metric_target_type": "utilization"}, self.TARGET),
-            ("kube_pod_annotations", {**pod, "annotation_tidemark_io_original_resources": original}, 1),
-            ("kube_pod_container_resource_limits", {**pod, "container": "app", "resource": "cpu", "unit": "core"}, self.LIMIT))]
-
-
-class ScalePoints(unittest.TestCase):
-    def test_what_requests_make_of_an_autoscaler_is_told(self):
-        stream = Corrected(int(time.time()) // MINUTE * MINUTE - 10 * 3600, 90)
-        flags = [f"--clock.start={(stream.start + 90 * MINUTE) * 1000}"]
-        config = "scaling: {workloads: [{selector: '{workload=\"web\"}', policy: hpa, base: BASE}]}"
-        for base, amount in (("request", stream.REQUEST), ("limit", stream.LIMIT), ("original", stream.ORIGINAL)):
-            with self.subTest(base), Daemon(config.replace("BASE", base), flags=flags) as daemon:
-                stream.sent, stream.spent = 0, 0.0
-                stream.send(daemon, 90)
-                daemon.wait_for_tick()
-                page = daemon.metrics()
-                point = {kind: total(page, "tidemark_autoscaler_scale_point", requests=kind, resource="cpu",
-                                     horizontalpodautoscaler="web", **WEB) for kind in ("original", "current", "recommended")}
-                recommended = total(page, "tidemark_recommended_request", resource="cpu", **WEB)
-                self.assertAlmostEqual(point["original"], 0.7 * stream.ORIGINAL, places=12)
-                self.assertAlmostEqual(point["current"], 0.7 * stream.REQUEST, places=12)
-                self.assertAlmostEqual(point["recommended"], 0.7 * recommended, places=12)
-                preserving = total(page, "tidemark_autoscaler_preserving_target_ratio", resource="cpu", **WEB)
-                self.assertAlmostEqual(preserving, 0.7 * stream.ORIGINAL / recommended, places=12)
-                scaling = scaling_of(daemon, WEB)
-                (target,) = scaling["utilization_targets"]
-                self.assertAlmostEqual(target["preserving_target_ratio"], preserving, places=12)
-                self.assertIn("averageUtilization: " if 0.3 <= preserving <= 0.9 else "AverageValue", target["sentence"])
-                # What one pod counts for, in decisions and in load ratios.
-                newest, at = stream.newest()
-                self.assertEqual((scaling["base"], scaling["request"]), (base, amount))
-                expected = stream.cores[at] / (stream.replicas[at] * amount)
-                self.assertAlmostEqual(scaling["decision"]["load_ratio"], expected, places=12)
-                self.assertAlmostEqual(total(page, "tidemark_load_ratio", **WEB), expected, delta=0.001 * expected)
-
-
 class Decisions(unittest.TestCase):
     CONFIG = "scaling: {workloads: [{selector: '{workload=\"web\"}', policy: hpa}]}"
 

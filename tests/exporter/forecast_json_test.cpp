@@ -50,29 +50,30 @@ ForecastExplanation WholeExplanation() {
 }  // namespace
 
 TEST_CASE("a forecast is written with all that is behind it", "[exporter][forecast]") {
-  CHECK(Written(WholeExplanation()) ==
-        R"({"resource":"cpu","unit":"core","steps":"minutes",)"
-        R"("summary":"cpu demand 3; expected in 1m 3.3 (3.1 to 3.75) by ridge_30, in 10m 4.5 by )"
-        R"(last_value; 6 is passed in a minute with a probability of at most 0.001",)"
-        R"("minute":"2023-11-14T22:13:00.000Z","demand":3,"request":0.5,"load_ratio":2,)"
-        R"("horizons":[{"horizon_seconds":60,"model":"ridge_30","demand":3.3,"lower_bound":3.1,)"
-        R"("upper_bound":3.75,"load_ratio":2.1999999999999997,"coverage_ratio":0.91,"scores":[)"
-        R"({"model":"last_value","day_error_ratio":1,"week_error_ratio":1,"day_pinball_ratio":1,)"
-        R"("week_pinball_ratio":1,"scored":1440},{"model":"ridge_30","day_error_ratio":0.86,)"
-        R"("week_error_ratio":0.87,"day_pinball_ratio":0.81,"week_pinball_ratio":0.82,)"
-        R"("scored":1400},{"model":"arima","scored":0}]},{"horizon_seconds":600,)"
-        R"("model":"last_value","demand":4.5,"load_ratio":3,"scores":[]}],)"
-        R"("high_water":{"risk":0.001,"demand":6,"load_ratio":4,"fit":{"threshold":5,)"
-        R"("shape":-0.25,"scale":0.5,"excesses":200,"observations":10000}},)"
-        R"("models":[{"model":"bilstm","trained":"2023-11-14T22:10:00.000Z","seconds":31.5,)"
-        R"("iterations":400,"loss":0.25},{"model":"arima","trained":"2023-11-14T22:10:00.000Z",)"
-        R"j("seconds":2,"what":"ARIMA(1,1,1)"}],)j"
-        R"("history":{"start":"2023-11-14T22:10:00.000Z","step_seconds":60,)"
-        R"("values":[0.1,null,null,2]},)"
-        R"("past":[{"horizon_seconds":60,"start":"2023-11-14T22:10:00.000Z","step_seconds":60,)"
-        R"("demand":[1,null,2],"lower_bound":[0.5,null,2],"upper_bound":[1.5,null,2]},)"
-        R"({"horizon_seconds":600,"step_seconds":60,"demand":[],"lower_bound":[],)"
-        R"("upper_bound":[]}]})");
+  CHECK(
+      Written(WholeExplanation()) ==
+      R"({"resource":"cpu","unit":"core","steps":"minutes",)"
+      R"("summary":"cpu demand 3; expected in 1m 3.3 (3.1 to 3.75) by ridge_30, in 10m 4.5 by )"
+      R"(last_value; 6 is passed in a minute with a probability of at most 0.001",)"
+      R"("minute":"2023-11-14T22:13:00.000Z","demand":3,"request":0.5,"load_ratio":2,)"
+      R"("horizons":[{"horizon_seconds":60,"model":"ridge_30","demand":3.3,"lower_bound":3.1,)"
+      R"("upper_bound":3.75,"load_ratio":2.1999999999999997,"coverage_ratio":0.91,"scores":[)"
+      R"({"model":"last_value","day_error_ratio":1,"week_error_ratio":1,"day_pinball_ratio":1,)"
+      R"("week_pinball_ratio":1,"scored":1440},{"model":"ridge_30","day_error_ratio":0.86,)"
+      R"("week_error_ratio":0.87,"day_pinball_ratio":0.81,"week_pinball_ratio":0.82,)"
+      R"("scored":1400},{"model":"arima","scored":0}]},{"horizon_seconds":600,)"
+      R"("model":"last_value","demand":4.5,"load_ratio":3,"scores":[]}],)"
+      R"("high_water":{"risk":0.001,"demand":6,"load_ratio":4,"fit":{"threshold":5,)"
+      R"("shape":-0.25,"scale":0.5,"excesses":200,"observations":10000}},)"
+      R"("models":[{"model":"bilstm","trained":"2023-11-14T22:10:00.000Z","seconds":31.5,)"
+      R"("iterations":400,"loss":0.25},{"model":"arima","trained":"2023-11-14T22:10:00.000Z",)"
+      R"j("seconds":2,"what":"ARIMA(1,1,1)"}],)j"
+      R"("history":{"start":"2023-11-14T22:10:00.000Z","step_seconds":60,)"
+      R"("values":[0.1,null,null,2]},)"
+      R"("past":[{"horizon_seconds":60,"start":"2023-11-14T22:10:00.000Z","step_seconds":60,)"
+      R"("demand":[1,null,2],"lower_bound":[0.5,null,2],"upper_bound":[1.5,null,2]},)"
+      R"({"horizon_seconds":600,"step_seconds":60,"demand":[],"lower_bound":[],)"
+      R"("upper_bound":[]}]})");
 }
 
 TEST_CASE("without history the same is written but that", "[exporter][forecast]") {

@@ -30,9 +30,7 @@ Snapshot FullSnapshot() {
   shop->workloads[0].workload_class = WorkloadClass::kCompute;
   for (const auto& block : {host, shop}) {
     block->workloads[0].forecast = std::make_shared<const WorkloadForecast>(WholeForecast());
-    WorkloadScaling scaling = WholeScaling();
-    scaling.utilization_targets = {WholeUtilization()};
-    block->workloads[0].scaling = Shared(scaling);
+    block->workloads[0].scaling = Shared(WholeScaling());
   }
   Snapshot snapshot = MakeSnapshot({host, shop});
   snapshot.sources = {{"cpu_usage", "container_cpu_usage_seconds_total", 3, 1700000000000},
@@ -58,7 +56,6 @@ std::string FullPage(const std::string& accept = "text/plain") {
   daemon.http.web_config_good_now = 1;
   daemon.http.web_config_loaded_ms = 1700000000000;
   daemon.http.certificate_expiry_now_ms = 1800000000000;
-  daemon.kubernetes_http.certificate_expiry_now_ms = 1800000000000;
   return daemon.Get("/metrics", {}, {{"Accept", accept}}).body;
 }
 

@@ -32,18 +32,6 @@ inline WorkloadScaling WholeScaling() {
   return scaling;
 }
 
-/// Of requests that were corrected from 2 cores to 0.65.
-inline AutoscalerUtilization WholeUtilization() {
-  AutoscalerUtilization target;
-  target.autoscaler = "web";
-  target.target_utilization_ratio = 0.5;
-  target.scale_point_before = 1;
-  target.scale_point_now = 0.325;
-  target.scale_point_after = 0.25;
-  target.preserving_target_ratio = 2;
-  return target;
-}
-
 inline WorkloadScaling WithoutDecision(std::string_view why) {
   WorkloadScaling scaling;
   scaling.why = why;

@@ -120,31 +120,3 @@ TEST_CASE("ratios of forecasts are of what the decision counts by", "[exporter][
   unknown.current_replicas = 6;
   CHECK(ratio(&unknown) == 1);
 }
-
-TEST_CASE("a target is given as an HPA is given it, and what requests make of HPAs is shown",
-          "[exporter][scaling]") {
-  WorkloadScaling scaling = WholeScaling();
-  scaling.decision->target = 11;
-  scaling.escape_dead_band = true;
-  scaling.utilization_targets = {WholeUtilization()};
-  const std::string lines = Lines(scaling);
-  const std::string of =
-      R"({cluster="eu",namespace="shop",workload_type="deployment",workload="web")";
-  for (
-      const std::string& line :
-      {"tidemark_target_replicas" + of + "} 12",
-       "tidemark_scaling_policy_info" + of + R"(,escape_dead_band="true",policy="tidemark"} 1)",
-       "tidemark_autoscaler_target_utilization_ratio" + of +
-           R"(,horizontalpodautoscaler="web",resource="cpu"} 0.5)",
-       "tidemark_autoscaler_preserving_target_ratio" + of +
-           R"(,horizontalpodautoscaler="web",resource="cpu"} 2)",
-       "tidemark_autoscaler_scale_point" + of +
-           R"(,horizontalpodautoscaler="web",resource="cpu",unit="core",requests="original"} 1)",
-       "tidemark_autoscaler_scale_point" + of +
-           R"(,horizontalpodautoscaler="web",resource="cpu",unit="core",requests="current"} 0.325)",
-       "tidemark_autoscaler_scale_point" + of +
-           R"(,horizontalpodautoscaler="web",resource="cpu",unit="core",requests="recommended"} 0.25)"}) {
-    CAPTURE(line, lines);
-    CHECK(lines.find(line + "\n") != std::string::npos);
-  }
-}
