@@ -8,7 +8,7 @@
 namespace tidemark::workloads {
 namespace {
 
-constexpr std::array<std::pair<Role, std::string_view>, 27> kRoleNames = {{
+constexpr std::array<std::pair<Role, std::string_view>, 28> kRoleNames = {{
     {Role::kNone, "none"},
     {Role::kUsageCounter, "usage_counter"},
     {Role::kUsageGauge, "usage_gauge"},
@@ -36,6 +36,7 @@ constexpr std::array<std::pair<Role, std::string_view>, 27> kRoleNames = {{
     {Role::kAutoscalerTarget, "autoscaler_target"},
     {Role::kNodeAllocatable, "node_allocatable"},
     {Role::kPodLabels, "pod_labels"},
+    {Role::kLimitRange, "limit_range"},
 }};
 
 /// The whole text is a constant of ours: it parses.
@@ -74,6 +75,13 @@ Source OfObject(std::string_view metric, Role role, std::string_view name_label,
   source.labels.container.clear();
   source.labels.workload = name_label;
   source.workload_type = workload_type;
+  return source;
+}
+
+/// The same, of what it says of containers.
+Source OfContainers(std::string_view metric, Role role, std::string_view name_label) {
+  Source source = OfObject(metric, role, name_label);
+  source.selector = ConstantSelector(R"({type="Container"})");
   return source;
 }
 
@@ -162,6 +170,7 @@ std::vector<Source> DefaultSources() {
                "horizontalpodautoscaler"),
       OfObject("kube_horizontalpodautoscaler_spec_target_metric", Role::kAutoscalerTarget,
                "horizontalpodautoscaler"),
+      OfContainers("kube_limitrange", Role::kLimitRange, "limitrange"),
       OfObject("kube_node_status_allocatable", Role::kNodeAllocatable, "node"),
       // process-exporter: plain processes on a host are workloads of type `process`.
       ProcessUsage("namedprocess_namegroup_cpu_seconds_total", Role::kUsageCounter, Resource::kCpu,

@@ -54,8 +54,10 @@ const BadRule kBadRules[] = {
      "max_replicas: min_replicas (5) is more than max_replicas (3), allowed: at most as many"},
     {"max_replicas: 3, min_replicas: 5",
      "min_replicas: min_replicas (5) is more than max_replicas (3), allowed: at most as many"},
-    {"base: 0", "base: 0 is out of range, allowed: 0 < x <= 1000000000000000, or request"},
-    {"base: -1", "base: -1 is out of range, allowed: 0 < x <= 1000000000000000, or request"},
+    {"base: 0",
+     "base: 0 is out of range, allowed: 0 < x <= 1000000000000000, or request, limit or original"},
+    {"base: -1",
+     "base: -1 is out of range, allowed: 0 < x <= 1000000000000000, or request, limit or original"},
     {"startup: 31m", "startup: 31m is out of range, allowed: 0s <= x <= 30m, or measured"},
     {"window: 30s", "window: 30s is out of range, allowed: 1m <= x <= 1h"},
     {"window: 61m", "window: 61m is out of range, allowed: 1m <= x <= 1h"},
@@ -76,7 +78,8 @@ const BadRule kBadRules[] = {
     {"slo: 0.9", "slo: 0.9 is not a map, allowed: the keys utilization, time"},
     {"maxreplicas: 3",
      "maxreplicas: there is no such key (did you mean max_replicas?), allowed: selector, enabled, "
-     "policy, min_replicas, max_replicas, base, startup, window, tolerance, target_utilization, "
+     "policy, min_replicas, max_replicas, base, escape_dead_band, startup, window, tolerance, "
+     "target_utilization, "
      "utilization, high_water_risk, slo"},
 };
 
@@ -182,6 +185,7 @@ TEST_CASE("A dump of scaling has every key and reads as the same", "[cmd][config
       min_replicas: autoscaler
       max_replicas: autoscaler
       base: request
+      escape_dead_band: false
       startup: measured
       window: 3m
       tolerance: 0.1
