@@ -247,7 +247,7 @@ void AppendAutoscalers(const Cluster& cluster, Page& page) {
 void AppendLimitRange(const Cluster& cluster, Page& page) {
   page.Family("kube_limitrange", "gauge", "What a LimitRange asks.");
   if (cluster.workloads().empty()) return;
-  const std::string& name_space = cluster.workloads().front().spec.name_space;
+  const std::string_view name_space = cluster.workloads().front().spec.name_space;
   const auto row = [&](std::string_view resource, std::string_view constraint, double value) {
     page.Row({{"constraint", constraint},
               {"limitrange", "containers"},

@@ -172,6 +172,17 @@ TEST_CASE("Where a value comes from elsewhere, that can be written", "[cmd][conf
   CHECK(RuleWith("min_replicas: 3, max_replicas: 3").min_replicas == 3);
 }
 
+TEST_CASE("a base is an amount, or what it is taken from", "[config]") {
+  CHECK(RuleWith("base: limit").base_kind == UtilizationBase::kLimit);
+  CHECK_FALSE(RuleWith("base: limit").base);
+  CHECK(RuleWith("base: original").base_kind == UtilizationBase::kOriginal);
+  CHECK(RuleWith("base: request").base_kind == UtilizationBase::kRequest);
+  CHECK(RuleWith("base: 2").base_kind == UtilizationBase::kRequest);
+  CHECK(RuleWith("base: 2").base == 2);
+  CHECK(RuleWith("escape_dead_band: true").escape_dead_band);
+  CHECK_FALSE(RuleWith("base: 2").escape_dead_band);
+}
+
 TEST_CASE("A dump of scaling has every key and reads as the same", "[cmd][config][scaling]") {
   const Config config = Parsed("scaling: {workloads: [{selector: '{}'}]}");
   const std::string dump = DumpConfig(config);
