@@ -170,7 +170,6 @@ std::vector<Source> DefaultSources() {
                "horizontalpodautoscaler"),
       OfObject("kube_horizontalpodautoscaler_spec_target_metric", Role::kAutoscalerTarget,
                "horizontalpodautoscaler"),
-      OfContainers("kube_limitrange", Role::kLimitRange, "limitrange"),
       OfObject("kube_node_status_allocatable", Role::kNodeAllocatable, "node"),
       // process-exporter: plain processes on a host are workloads of type `process`.
       ProcessUsage("namedprocess_namegroup_cpu_seconds_total", Role::kUsageCounter, Resource::kCpu,
@@ -180,6 +179,8 @@ std::vector<Source> DefaultSources() {
       // DCGM exporter: percent and MiB of each GPU of a container.
       DeviceUsage("DCGM_FI_DEV_GPU_UTIL", Resource::kGpuUtilization, 0.01),
       DeviceUsage("DCGM_FI_DEV_FB_USED", Resource::kGpuMemory, 1024.0 * 1024.0),
+      // kube-state-metrics again, of clusters that have any.
+      OfContainers("kube_limitrange", Role::kLimitRange, "limitrange"),
   };
 }
 
