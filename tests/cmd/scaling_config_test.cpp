@@ -251,6 +251,7 @@ scaling:
     - {selector: '{namespace="paper"}', policy: debi-paper, max_replicas: 9}
     - {selector: '{namespace="evt"}', policy: evt-bilstm-hpa}
     - {selector: '{namespace="drawn", workload_type="statefulset"}', policy: hpa}
+    - {selector: '{namespace="based"}', base: original, escape_dead_band: true}
 )";
   constexpr std::string_view kUsual =
       "tidemark, utilisation above 0.9 in at most 0.02 of the time, tolerance 0.1, window 3m; ";
@@ -282,6 +283,10 @@ scaling:
             std::string(kNoBounds) + std::string(kRest) +
             "  the target goes by the load of the last minute alone: its forecast has no bilstm "
             "among its models, as is usual for its type\n");
+
+  CHECK(explained("based", "deployment")
+            .find("one pod counts for its original request; start-up "
+                  "as measured; targets leave an HPA's dead band\n") != std::string::npos);
 
   const auto obstacle = [&](const char* name_space, const char* type) {
     const std::string lines = explained(name_space, type);
