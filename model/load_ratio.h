@@ -21,7 +21,8 @@ inline LoadBase LoadBaseOf(const WorkloadForecast& forecast, double replicas,
   LoadBase base = {.replicas = replicas, .request = forecast.request};
   if (scaling == nullptr) return base;
   if (scaling->current_replicas) base.replicas = *scaling->current_replicas;
-  if (scaling->request) base.request = scaling->request;
+  // Measured by a limit, utilisation is not known without one.
+  if (scaling->request || scaling->why == "no_limit") base.request = scaling->request;
   return base;
 }
 

@@ -203,8 +203,8 @@ struct WorkloadScaling {
   bool escape_dead_band = false;                          ///< as its rule has it
   /// One for each resource whose utilisation its HorizontalPodAutoscalers look at.
   std::vector<AutoscalerUtilization> utilization_targets;
-  /// Why there is no decision: disabled, no_bounds, no_replicas, no_request, no_demand, stale; else
-  /// empty.
+  /// Why there is no decision: disabled, no_bounds, no_replicas, no_request, no_limit, no_demand,
+  /// stale; else empty.
   std::string_view why;
 };
 

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "model/amount_text.h"
+#include "model/quantity.h"
 #include "model/rfc3339.h"
 
 namespace tidemark {
@@ -30,11 +32,14 @@ class Sentence {
   Sentence(const WorkloadScaling& scaling, const ReplicaDecision& decision, Resource resource)
       : scaling_(scaling), decision_(decision), resource_(resource) {}
 
-  std::string Text() const { return Head().append(": ").append(Reason()).append("."); }
+  std::string Text() const {
+    return Head().append(": ").append(Reason()).append(Escape()).append(".");
+  }
 
  private:
   std::string Head() const {
-    std::string head = Counted(decision_.target, "replica");
+    const auto served = ServedTarget(scaling_);
+    std::string head = Counted(served ? served->replicas : decision_.target, "replica");
     if (!scaling_.current_replicas) return head;
     if (*scaling_.current_replicas == decision_.target) return head.append(", as now");
     return head.append(fmt::format(" ({} now)", *scaling_.current_replicas));
@@ -74,6 +79,15 @@ class Sentence {
                            Counted(scaling_.policy.window_minutes, "minute"));
     }
     return "as decided";
+  }
+
+  /// What is given out may be more than what was decided.
+  std::string Escape() const {
+    const auto served = ServedTarget(scaling_);
+    if (!served || !served->is_escaped) return "";
+    return fmt::format(
+        "; {} would do, but fewer than {} an autoscaler with the usual tolerance does not follow",
+        decision_.target, served->replicas);
   }
 
   bool AtMaximum() const { return scaling_.bounds && decision_.target >= scaling_.bounds->max; }
@@ -154,8 +168,12 @@ class Sentence {
   const Resource resource_;
 };
 
+/// A utilisation to aim at is between these.
+constexpr double kLeastUtilizationPercent = 30;
+constexpr double kMostUtilizationPercent = 90;
+
 std::string WithoutTarget(const WorkloadScaling& scaling) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kReasons = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kReasons = {{
       {"disabled", "a rule of scaling.workloads turns it off"},
       {"no_bounds",
        "neither a HorizontalPodAutoscaler nor a rule of scaling.workloads says how many replicas "
@@ -165,6 +183,10 @@ std::string WithoutTarget(const WorkloadScaling& scaling) {
        "kube_statefulset_replicas or the like are missing"},
       {"no_request",
        "what one of its pods requests is not known; set a request, or base in scaling.workloads"},
+      {"no_limit",
+       "utilisation is measured by what its pods may use (base: limit in scaling.workloads), and "
+       "one "
+       "of their containers has no limit; set limits, or another base"},
       {"no_demand",
        "what its pods use together is not known for any whole minute; a few minutes after a start "
        "that is as it should be"},
@@ -182,6 +204,44 @@ std::string WithoutTarget(const WorkloadScaling& scaling) {
 }
 
 }  // namespace
+
+std::string UtilizationTargetText(const AutoscalerUtilization& target) {
+  std::string text = fmt::format(
+      "HorizontalPodAutoscaler {} scales at {} of the {} that a pod requests", target.autoscaler,
+      Percent(target.target_utilization_ratio), ResourceName(target.resource));
+  if (!target.scale_point_now) {
+    return text.append(
+        ", but not all containers of its pods have a request: until they do it cannot scale.");
+  }
+  const auto amount = [&target](double load) { return AmountText(target.resource, load); };
+  text.append(": ");
+  if (target.scale_point_before) {
+    fmt::format_to(std::back_inserter(text), "{} a pod by the original requests, ",
+                   amount(*target.scale_point_before));
+  }
+  fmt::format_to(std::back_inserter(text), "{} a pod by those of now",
+                 amount(*target.scale_point_now));
+  if (!target.scale_point_after || !target.preserving_target_ratio) return text.append(".");
+  const double meant = target.scale_point_before.value_or(*target.scale_point_now);
+  fmt::format_to(std::back_inserter(text), ", {} a pod by the recommended ones. ",
+                 amount(*target.scale_point_after));
+  const double percent = std::round(*target.preserving_target_ratio * 100);
+  if (percent == std::round(target.target_utilization_ratio * 100)) {
+    return text.append("Its target may stay.");
+  }
+  if (percent >= kLeastUtilizationPercent && percent <= kMostUtilizationPercent) {
+    return text.append(fmt::format(
+        "With the recommended requests set averageUtilization: {:.0f} to keep its scale point.",
+        percent));
+  }
+  const auto format =
+      target.resource == Resource::kMemory ? QuantityFormat::kBinarySi : QuantityFormat::kDecimalSi;
+  return text.append(fmt::format(
+      "With the recommended requests set type AverageValue, averageValue: {} to keep its scale "
+      "point: a utilisation of {} is no target to set.",
+      QuantityText(meant, format).value_or(amount(meant)),
+      Percent(*target.preserving_target_ratio)));
+}
 
 std::string ScalingText(const WorkloadScaling& scaling, Resource resource) {
   if (!scaling.decision) return WithoutTarget(scaling);

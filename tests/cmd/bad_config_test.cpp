@@ -14,7 +14,7 @@ constexpr std::string_view kRoles =
     "replicas, pod_phase, page_cache, throttled_periods, cfs_periods, restarts, terminated_reason, "
     "terminated_time, oom_events, original_request, pod_ready, pod_start_time, pod_ready_time, "
     "autoscaler_info, autoscaler_min, autoscaler_max, autoscaler_target, node_allocatable, "
-    "pod_labels";
+    "pod_labels, limit_range";
 constexpr std::string_view kDurations =
     "whole numbers with the units y, w, d, h, m, s, ms in this order, as in 90s, 1h30m or 7d";
 constexpr std::string_view kSizes =

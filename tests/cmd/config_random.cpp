@@ -257,7 +257,14 @@ ScalingSettingsPtr RandomScaling(std::mt19937_64& random) {
     policy.window_minutes = static_cast<int32_t>(Between(random, 1, 60));
     if (Coin(random)) rule.min_replicas = static_cast<int32_t>(Between(random, 1, 100));
     if (Coin(random)) rule.max_replicas = static_cast<int32_t>(Between(random, 100, kMaxReplicas));
-    if (Coin(random)) rule.base = Positive(random, 1e6);
+    if (Coin(random)) {
+      rule.base = Positive(random, 1e6);
+    } else {
+      constexpr std::array<UtilizationBase, 3> kBases = {
+          UtilizationBase::kRequest, UtilizationBase::kLimit, UtilizationBase::kOriginal};
+      rule.base_kind = kBases[random() % kBases.size()];
+    }
+    rule.escape_dead_band = Coin(random);
     if (Coin(random)) rule.startup_ms = Between(random, 0, kMaxStartupMs);
   }
   return settings;
@@ -266,7 +273,7 @@ ScalingSettingsPtr RandomScaling(std::mt19937_64& random) {
 bool SameScaling(const ScalingSettings& a, const ScalingSettings& b) {
   const auto rule = [](const ScalingRule& r) {
     return std::tie(r.selector.text(), r.enabled, r.policy, r.min_replicas, r.max_replicas, r.base,
-                    r.startup_ms);
+                    r.base_kind, r.escape_dead_band, r.startup_ms);
   };
   return std::equal(a.rules.begin(), a.rules.end(), b.rules.begin(), b.rules.end(),
                     [&](const ScalingRule& x, const ScalingRule& y) { return rule(x) == rule(y); });
