@@ -12,8 +12,8 @@ import tempfile
 import time
 import unittest
 
-from kubernetes_port import GROUP, HPA, VERSION, Certificates, FrontProxy, Kubectl, KubernetesDaemon
-from programs import total, wait_for
+from kubernetes_port import GROUP, VERSION, Certificates, FrontProxy, Kubectl, KubernetesDaemon
+from programs import pack, series, total, wait_for
 from scaling_test import MINUTE, WEB, Stream
 
 CONFIG = """
@@ -31,6 +31,27 @@ MINUTES = 90
 
 def decoded(answer):
     return json.loads(answer[2])
+
+
+def review(daemon, pod, **request):
+    """What the webhook says of a pod, as kube-apiserver checks it."""
+    body = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": {
+        "uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "kind": {"group": "", "version": "v1", "kind": "Pod"},
+        "resource": {"group": "", "version": "v1", "resource": "pods"}, "namespace": "shop", "operation": "CREATE",
+        "userInfo": {"username": "system:serviceaccount:kube-system:replicaset-controller"}, "object": pod,
+        "oldObject": None, "dryRun": False, **request}}
+    status, _, answer = daemon.ask("/admission/pods?timeout=10s", "POST", {"Content-Type": "application/json"},
+                                   json.dumps(body), certificate=None)
+    if status != 200:
+        raise AssertionError((status, answer))
+    answer = json.loads(answer)
+    response = answer["response"]
+    good = ((answer["kind"], answer["apiVersion"]) == ("AdmissionReview", "admission.k8s.io/v1")
+            and response["uid"] == body["request"]["uid"] and response["allowed"] is True
+            and ("patch" in response) == ("patchType" in response))
+    if not good:
+        raise AssertionError(answer)
+    return response
 
 
 class Told(unittest.TestCase):
@@ -160,6 +181,19 @@ class Told(unittest.TestCase):
         for path in ("/healthz", "/livez", "/readyz"):
             self.assertEqual(self.daemon.ask(path, certificate=None)[0], 200, path)
 
+    def test_whatever_client_go_sends_is_understood(self):
+        self.keep_up()
+        expected = decoded(self.daemon.ask(TARGET + "?labelSelector=workload%3Dweb"))["items"][0]["value"]
+        for query in ("labelSelector=workload+in+%28web%2Capi%29%2Cworkload_type%21%3DJob", "labelSelector=workload=web",
+                      "labelSelector=workload%20in%20(web)%2C%20!container&timeout=32s&limit=500&resourceVersion=0",
+                      "timeout=1m0s&labelSelector=workload%3D%3Dweb"):
+            status, _, body = self.daemon.ask(f"{TARGET}?{query}")
+            self.assertEqual((status, json.loads(body).get("items", [{}])[0].get("value")), (200, expected), (query, body))
+        status, headers, body = self.daemon.ask(TARGET + "?labelSelector=workload%3Dweb", "HEAD")
+        self.assertEqual((status, body, headers["Content-Type"]), (200, b"", "application/json"))
+        self.assertGreater(int(headers["Content-Length"]), 100)
+        self.assertEqual(self.daemon.ask(TARGET + "?labelSelector=workload%3Dweb&timeout=soon")[0], 400)
+
     def test_every_metric_is_what_the_exposition_shows(self):
         self.keep_up()
 
@@ -174,20 +208,7 @@ class Told(unittest.TestCase):
         self.assertLess(abs(number(answer["items"][0]["value"]) - shown), 0.0011)
 
     def review(self, pod, **request):
-        body = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": {
-            "uid": "705ab4f5-6393-11e8-b7cc-42010a800002", "kind": {"group": "", "version": "v1", "kind": "Pod"},
-            "resource": {"group": "", "version": "v1", "resource": "pods"}, "namespace": "shop", "operation": "CREATE",
-            "userInfo": {"username": "system:serviceaccount:kube-system:replicaset-controller"}, "object": pod,
-            "oldObject": None, "dryRun": False, **request}}
-        status, _, answer = self.daemon.ask("/admission/pods?timeout=10s", "POST", {"Content-Type": "application/json"},
-                                            json.dumps(body), certificate=None)
-        self.assertEqual(status, 200, answer)
-        answer = json.loads(answer)
-        self.assertEqual((answer["kind"], answer["apiVersion"]), ("AdmissionReview", "admission.k8s.io/v1"))
-        self.assertEqual(answer["response"]["uid"], body["request"]["uid"])
-        self.assertIs(answer["response"]["allowed"], True)
-        self.assertEqual("patch" in answer["response"], "patchType" in answer["response"])
-        return answer["response"]
+        return review(self.daemon, pod, **request)
 
     @staticmethod
     def pod(cpu="8"):
@@ -227,6 +248,32 @@ class Told(unittest.TestCase):
             self.assertGreaterEqual(status, 400, path)
             self.assertIsNone(headers["Retry-After"])
             self.assertEqual(json.loads(body)["kind"], "Status")
+
+
+class Bounded(unittest.TestCase):
+    """A namespace with a LimitRange: a pod that asked for less than it allows would be refused by the API server."""
+
+    MINIMUM = 5
+
+    def test_no_request_is_less_than_the_limit_range_allows(self):
+        with tempfile.TemporaryDirectory(prefix="tidemark-limit-range-") as folder:
+            stream = Stream(int(time.time()) // MINUTE * MINUTE - MINUTES * MINUTE, MINUTES)
+            with KubernetesDaemon(Certificates(folder), CONFIG) as daemon:
+                stream.send(daemon, MINUTES)
+                limit = {"__name__": "kube_limitrange", "namespace": "shop", "limitrange": "sane", "resource": "cpu",
+                         "type": "Container", "constraint": "min"}
+                self.assertEqual(daemon.write(pack(series(limit, self.MINIMUM, int(time.time() * 1000))))[0], 204)
+                daemon.wait_for_tick()
+                recommended = total(daemon.metrics(), "tidemark_recommended_request", resource="cpu", **WEB)
+                self.assertTrue(0 < recommended < self.MINIMUM, recommended)
+                for _ in range(2):
+                    response = review(daemon, Told.pod())
+                    patch = json.loads(base64.b64decode(response["patch"]))
+                    (cpu,) = [step["value"] for step in patch if step["path"].endswith("/requests/cpu")]
+                    self.assertEqual(cpu, str(self.MINIMUM))
+                    daemon.kill()  # what is known of it outlives that
+                    daemon.start()
+                    daemon.wait_for_tick()
 
 
 class Silence(unittest.TestCase):
