@@ -1,5 +1,7 @@
 #include "exporter/rightsize_api.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -35,8 +37,9 @@ Result<Query> ReadQuery(const HttpRequest& request) {
       query.report = value == "true";
     } else {
       return Fail(ErrorCode::kInvalidArgument,
-                  "parameter " + QuotedText(name + "=" + value) +
-                      " is not known; allowed are namespace=, cluster=, report=true");
+                  fmt::format("parameter {} is not known; allowed are namespace=, cluster=, "
+                              "report=true",
+                              QuotedText(fmt::format("{}={}", name, value))));
     }
   }
   return query;

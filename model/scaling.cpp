@@ -65,7 +65,7 @@ PolicySettings UsualSettings(ScalingPolicy policy) {
 }
 
 Result<void> CheckSettings(const PolicySettings& settings) {
-  const auto good = [](Result<void> checked, Result<void> next) {
+  const auto good = [](const Result<void>& checked, const Result<void>& next) {
     return checked ? next : checked;
   };
   Result<void> checked =
