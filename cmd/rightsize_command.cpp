@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "client/http_client.h"
@@ -102,7 +103,13 @@ Result<json::value> Ask(const Order& order, const std::string& manifest) {
   if (order.cluster) request.query.emplace_back("cluster", *order.cluster);
   request.content_type = "application/yaml";
   request.body = manifest;
-  const auto answer = (*http)->Fetch(request);
+  auto answer = (*http)->Fetch(request);
+  // It works on few at a time.
+  constexpr int kTries = 30;
+  for (int i = 0; i < kTries && !answer && answer.error().retry_after; ++i) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    answer = (*http)->Fetch(request);
+  }
   if (!answer) return Fail(ErrorCode::kUnavailable, answer.error().message);
   try {
     return json::parse(answer->body).at("data");

@@ -1,6 +1,8 @@
 #include "exporter/routes.h"
 
+#include <chrono>
 #include <memory>
+#include <semaphore>
 #include <utility>
 
 #include "exporter/api.h"
@@ -101,10 +103,21 @@ struct Exporter {
     return ScalingAnswer(*sources.snapshots.Current(), request);
   }
 
-  HttpResponse Rightsize(const HttpRequest& request) const {
+  HttpResponse Rightsize(const HttpRequest& request) {
     if (!sources.ready()) return NotReady();
-    return RightsizeAnswer(*sources.snapshots.Current(), *sources.profiles(),
-                           *sources.rightsizing(), request);
+    // A large manifest takes seconds and much memory: who posts many at once must not take workers
+    // and memory from those who send samples.
+    constexpr std::chrono::milliseconds kPatience{500};
+    if (!rightsizing_.try_acquire_for(kPatience)) {
+      HttpResponse busy = ErrorAnswer(
+          {ErrorCode::kUnavailable, "other manifests are being right-sized; post it again"});
+      busy.headers.push_back({"Retry-After", "1"});
+      return busy;
+    }
+    HttpResponse response = RightsizeAnswer(*sources.snapshots.Current(), *sources.profiles(),
+                                            *sources.rightsizing(), request);
+    rightsizing_.release();
+    return response;
   }
 
   HttpResponse Workload(const HttpRequest& request) const {
@@ -143,6 +156,7 @@ struct Exporter {
   ForecastMetrics forecasts;
   ScalingMetrics scaling;
   VpaMetrics vpa;
+  std::counting_semaphore<2> rightsizing_{2};
 };
 
 HttpResponse LandingPage() {

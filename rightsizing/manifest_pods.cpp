@@ -14,7 +14,7 @@
 namespace tidemark::rightsizing {
 namespace {
 
-constexpr size_t kMaxItems = 10'000;
+constexpr size_t kMaxItems = 5'000;
 constexpr std::string_view kTangled =
     "anchors, aliases, tags, merge keys or repeated keys are in it: write them out first";
 

@@ -11,7 +11,8 @@
 namespace tidemark::rightsizing {
 
 inline constexpr size_t kMaxManifestDepth = 64;
-inline constexpr size_t kMaxManifestNodes = 400'000;
+/// A tree of so many takes some 25 MB.
+inline constexpr size_t kMaxManifestNodes = 100'000;
 inline constexpr size_t kMaxManifestDocuments = 2000;
 
 /// The documents of a stream, in order; an empty one is a null. Aliases are not followed, so that
