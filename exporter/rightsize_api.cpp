@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "exporter/answer_json.h"
 #include "exporter/api.h"
-#include "exporter/find_advice.h"
 #include "model/quoted.h"
+#include "model/snapshot_lookup.h"
 #include "rightsizing/manifest.h"
 #include "rightsizing/pod_plan.h"
 
@@ -47,31 +46,18 @@ Result<Query> ReadQuery(const HttpRequest& request) {
 
 /// Whose workloads the manifest's are.
 Result<std::string> ClusterOf(const Snapshot& snapshot, const Query& query) {
-  const auto has = [&](std::string_view cluster) {
-    return std::ranges::any_of(snapshot.blocks,
-                               [&](const auto& block) { return block->cluster == cluster; });
-  };
   if (query.cluster) {
-    if (has(*query.cluster)) return *query.cluster;
+    if (!BlocksOf(snapshot, *query.cluster).empty()) return *query.cluster;
     return Fail(ErrorCode::kNotFound, "nothing is known of the cluster " +
                                           QuotedText(*query.cluster) +
                                           ": no series carries it in the label cluster");
   }
-  if (snapshot.blocks.empty()) return std::string();
-  // Blocks are sorted by cluster.
+  if (auto only = ServedCluster("", snapshot)) return *std::move(only);
   const std::string& first = snapshot.blocks.front()->cluster;
   const std::string& last = snapshot.blocks.back()->cluster;
-  if (first == last) return first;
   return Fail(ErrorCode::kInvalidArgument, "the streams carry more than one cluster (" +
                                                QuotedText(first) + ", " + QuotedText(last) +
                                                " among them): say which with cluster=");
-}
-
-const NamespaceBlock* FindBlock(const Snapshot& snapshot, const WorkloadId& id) {
-  const auto found = std::ranges::find_if(snapshot.blocks, [&](const auto& block) {
-    return block->cluster == id.cluster && block->name_space == id.name_space;
-  });
-  return found == snapshot.blocks.end() ? nullptr : found->get();
 }
 
 void WriteLines(std::string_view key, const std::vector<ManifestLine>& lines, JsonWriter& json) {
@@ -119,11 +105,14 @@ HttpResponse RightsizeAnswer(const Snapshot& snapshot, const ProfileSet& profile
       request.body, query->name_space, [&](const rightsizing::PodView& given) {
         rightsizing::PodView pod = given;
         pod.workload.cluster = *cluster;
-        return rightsizing::PlanPod(pod, {.advice = FindAdvice(snapshot, pod.workload),
-                                          .block = FindBlock(snapshot, pod.workload),
-                                          .profiles = profiles,
-                                          .settings = settings,
-                                          .is_asked_for = true});
+        const NamespaceBlock* const block =
+            FindNamespace(snapshot, *cluster, pod.workload.name_space);
+        return rightsizing::PlanPod(
+            pod, {.advice = FindWorkload(block, pod.workload.workload_type, pod.workload.workload),
+                  .block = block,
+                  .profiles = profiles,
+                  .settings = settings,
+                  .is_asked_for = true});
       });
   if (!done) return ErrorAnswer(done.error());
   if (query->report) return Report(request.body, *done);

@@ -16,9 +16,9 @@
 
 #include "kubernetes/admission_review.h"
 #include "kubernetes/pod_patch.h"
-#include "kubernetes/served_cluster.h"
 #include "kubernetes/status.h"
 #include "model/log.h"
+#include "model/snapshot_lookup.h"
 #include "rightsizing/pod_owner.h"
 #include "rightsizing/pod_plan.h"
 
@@ -130,23 +130,6 @@ void Tell(const PodPlan& plan, const rightsizing::PodView& pod, bool dry_run, Ve
   if (count > 0) verdict.audit.emplace_back("changes", OneLine(std::move(all), kAuditLength));
 }
 
-const NamespaceBlock* FindBlock(const Snapshot& snapshot, const WorkloadId& id) {
-  const auto key = [](const auto& block) { return std::tie(block->cluster, block->name_space); };
-  const auto wanted = std::tie(id.cluster, id.name_space);
-  const auto found = std::ranges::lower_bound(snapshot.blocks, wanted, {}, key);
-  return found == snapshot.blocks.end() || key(*found) != wanted ? nullptr : found->get();
-}
-
-const WorkloadAdvice* FindWorkload(const NamespaceBlock* block, const WorkloadId& id) {
-  if (block == nullptr) return nullptr;
-  const auto key = [](const WorkloadAdvice& workload) {
-    return std::tie(workload.id.workload_type, workload.id.workload);
-  };
-  const auto wanted = std::tie(id.workload_type, id.workload);
-  const auto found = std::ranges::lower_bound(block->workloads, wanted, {}, key);
-  return found == block->workloads.end() || key(*found) != wanted ? nullptr : &*found;
-}
-
 class Webhook {
  public:
   explicit Webhook(const Sources& sources) : sources_(sources) {}
@@ -212,8 +195,9 @@ class Webhook {
     if (pod.workload.workload.empty() || pod.workload.name_space.empty()) {
       return Left(AdmissionOutcome::kUnknown, "whose pod it is is not known");
     }
-    const NamespaceBlock* const block = FindBlock(*snapshot, pod.workload);
-    const WorkloadAdvice* const advice = FindWorkload(block, pod.workload);
+    const NamespaceBlock* const block = FindNamespace(*snapshot, *cluster, pod.workload.name_space);
+    const WorkloadAdvice* const advice =
+        FindWorkload(block, pod.workload.workload_type, pod.workload.workload);
     return Of(*review.pod, pod, PlanPod(pod, {advice, block, *profiles, *settings}), mode,
               advice != nullptr);
   }

@@ -14,9 +14,9 @@
 #include "kubernetes/label_selector.h"
 #include "kubernetes/metric_answer.h"
 #include "kubernetes/metric_points.h"
-#include "kubernetes/served_cluster.h"
 #include "kubernetes/status.h"
 #include "model/quoted.h"
+#include "model/snapshot_lookup.h"
 
 namespace tidemark::kubernetes {
 namespace {
@@ -195,7 +195,7 @@ class Answering {
                      "the streams carry more than one cluster (label cluster), and one port serves "
                      "one: start Tidemark with --kubernetes.cluster=NAME"});
     }
-    const Blocks blocks = BlocksOf(*snapshot, *cluster);
+    const NamespaceBlocks blocks = BlocksOf(*snapshot, *cluster);
     const int64_t now_ms = ToUnixMs(sources_.clock.Now());
     const Question question(*metric, *selector, name_space);
     if (*form != MetricForm::kList) {
@@ -244,7 +244,7 @@ class Answering {
 
   /// For people: of everything that matches, however much that is.
   HttpResponse Table(const Question& question, ExternalMetric metric, MetricForm form,
-                     Blocks blocks, std::string_view name_space, int64_t now_ms) {
+                     NamespaceBlocks blocks, std::string_view name_space, int64_t now_ms) {
     std::vector<MetricPoint> points;
     if (name_space.empty()) {
       for (const auto& block : blocks) question.Collect(*block, points);
