@@ -212,7 +212,7 @@ class HttpClient::Impl {
     Set(CURLOPT_TCP_KEEPALIVE, 1L);
     Set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options_.connect_timeout.count()));
     Set(CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout.count()));
-    Set(CURLOPT_USERAGENT, "tidemark");
+    Set(CURLOPT_USERAGENT, options_.user_agent.empty() ? "tidemark" : options_.user_agent.c_str());
     SetUpTls();
     SetUpMethod(request, headers);
     for (const auto& [name, value] : options_.http_headers) {

@@ -115,6 +115,9 @@ Result<void> CheckOptions(const HttpClientOptions& options) {
   if (!options.proxy_url.empty()) {
     if (auto good = CheckAnyUrl(options.proxy_url, "proxy_url"); !good) return good;
   }
+  if (HasControl(options.user_agent)) {
+    return Wrong("user_agent has control characters, allowed: text of one line");
+  }
   const BasicAuth& basic = options.basic_auth;
   const Authorization& bearer = options.authorization;
   const TlsConfig& tls = options.tls_config;

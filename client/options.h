@@ -42,7 +42,8 @@ struct HttpClientOptions {
   Authorization authorization;
   TlsConfig tls_config;
   std::vector<std::pair<std::string, std::string>> http_headers;  ///< sent with each request
-  std::string proxy_url;  ///< empty: none, whatever the environment says
+  std::string user_agent;  ///< empty: "tidemark"; printable ASCII
+  std::string proxy_url;   ///< empty: none, whatever the environment says
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds timeout{120'000};  ///< of a whole request
   uint64_t max_response_bytes = 64ULL << 20;   ///< unpacked

@@ -17,8 +17,10 @@
 #include "cmd/config_fields.h"
 #include "cmd/config_forecast.h"
 #include "cmd/config_ha.h"
+#include "cmd/config_kubernetes.h"
 #include "cmd/config_prices.h"
 #include "cmd/config_profiles.h"
+#include "cmd/config_rightsizing.h"
 #include "cmd/config_scaling.h"
 #include "cmd/config_sources.h"
 #include "cmd/config_storage.h"
@@ -136,6 +138,8 @@ std::vector<Section> DumpSections(const Config& config, Secrets secrets) {
           {"profiles", DumpProfiles(profiles.profiles())},
           {"forecast", DumpForecast(*config.engine.forecast, profiles.resources())},
           {"scaling", DumpScaling(*config.engine.scaling)},
+          {"rightsizing", DumpRightsizing(*config.rightsizing)},
+          {"kubernetes", DumpKubernetes(config.freshness)},
           {"compat", fmt::format("compat:\n  vpa_metrics: {}\n", config.vpa_metrics)},
           {"prices", DumpPrices(config.prices)},
           {"remote_write", DumpRemoteWrite(config)},
@@ -239,6 +243,15 @@ Result<Config> ParseConfig(std::string_view yaml, const std::string& file_name) 
           config.engine.scaling = std::make_shared<const ScalingSettings>(std::move(settings));
           return {};
         }},
+       {"rightsizing",
+        [&config](const YamlValue& value) -> Result<void> {
+          RightsizingSettings settings;
+          if (auto good = ReadRightsizing(value, settings); !good) return good;
+          config.rightsizing = std::make_shared<const RightsizingSettings>(std::move(settings));
+          return {};
+        }},
+       {"kubernetes",
+        [&config](const YamlValue& value) { return ReadKubernetes(value, config.freshness); }},
        {"compat",
         [&config](const YamlValue& value) {
           return value.ReadMap({{"vpa_metrics", Boolean(config.vpa_metrics)}});

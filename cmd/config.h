@@ -5,14 +5,17 @@
 // before anything is returned: a Config that comes out of here is good to use. Free functions
 // without state, thread-safe.
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "backfill/options.h"
 #include "engine/options.h"
+#include "kubernetes/settings.h"
 #include "model/prices.h"
 #include "model/result.h"
+#include "model/rightsizing.h"
 #include "remote_write/ha_options.h"
 #include "remote_write/limits.h"
 #include "storage/options.h"
@@ -43,6 +46,8 @@ struct Config {
   remote_write::HaOptions ha;
   /// `path`, `sync` and `read_only` are not the file's.
   storage::Options storage;
+  kubernetes::Freshness freshness;
+  RightsizingSettingsPtr rightsizing = std::make_shared<const RightsizingSettings>();
   /// `drop_labels` and `label_limits` follow from the others: BackfillOptionsOf.
   backfill::Options backfill;
 };

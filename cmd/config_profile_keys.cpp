@@ -134,6 +134,8 @@ constexpr std::array kProfileKeys = {
                [](const Profile& p) { return std::string(ToString(p.mode)); }},
     ProfileKey{"effect", [](Profile& p) { return Choice(p.effect, "effect", kEffects); },
                [](const Profile& p) { return std::string(ToString(p.effect)); }},
+    ProfileKey{"may_change_qos", [](Profile& p) { return Boolean(p.may_change_qos); },
+               [](const Profile& p) { return Text(p.may_change_qos); }},
     ProfileKey{"high_water_risks", [](Profile& p) { return Risks(p.high_water_risks); },
                [](const Profile& p) { return Text(p.high_water_risks); }},
 };

@@ -37,7 +37,8 @@ constexpr std::array<ScalingPolicy, kScalingPolicyCount> kAllPolicies = {
     ScalingPolicy::kDebi,     ScalingPolicy::kDebiPaper};
 // Written where nothing is given, so that a dump says where the value comes from.
 constexpr std::string_view kAutoscaler = "autoscaler";
-constexpr std::string_view kRequest = "request";
+constexpr std::array<UtilizationBase, 3> kBases = {
+    UtilizationBase::kRequest, UtilizationBase::kLimit, UtilizationBase::kOriginal};
 constexpr std::string_view kMeasured = "measured";
 
 /// `otherwise` for nothing, else what `read` makes of it.
@@ -70,10 +71,31 @@ FieldReader Replicas(std::optional<int32_t>& out) {
   };
 }
 
-FieldReader Base(std::optional<double>& out) {
-  return Optional<double>(out, kRequest, [](double& given) {
-    return Quantity(given, kBaseRange, QuantityStyle::kDecimal);
-  });
+/// An amount, or what it is to be taken from.
+FieldReader Base(ScalingRule& rule) {
+  return [&rule](const YamlValue& value) -> Result<void> {
+    rule.base.reset();
+    rule.base_kind = UtilizationBase::kRequest;
+    if (const auto text = value.ReadText(); text) {
+      for (const UtilizationBase kind : kBases) {
+        if (*text != ToString(kind)) continue;
+        rule.base_kind = kind;
+        return {};
+      }
+    }
+    double amount = 0;
+    if (auto done = Quantity(amount, kBaseRange, QuantityStyle::kDecimal)(value); !done) {
+      done.error().message.append(", or request, limit or original");
+      return done;
+    }
+    rule.base = amount;
+    return {};
+  };
+}
+
+std::string BaseText(const ScalingRule& rule) {
+  return rule.base ? FormatQuantity(*rule.base, QuantityStyle::kDecimal)
+                   : std::string(ToString(rule.base_kind));
 }
 
 FieldReader Startup(std::optional<int64_t>& out_ms) {
@@ -149,7 +171,8 @@ Result<ScalingRule> ReadRule(const YamlValue& item) {
        {"policy", policy()},
        {"min_replicas", given.Noting("min_replicas", Replicas(rule.min_replicas))},
        {"max_replicas", given.Noting("max_replicas", Replicas(rule.max_replicas))},
-       {"base", Base(rule.base)},
+       {"base", Base(rule)},
+       {"escape_dead_band", Boolean(rule.escape_dead_band)},
        {"startup", Startup(rule.startup_ms)},
        {"window", Window(rule.policy.window_minutes)},
        {"tolerance", Number(rule.policy.tolerance_ratio, kToleranceRange)},
@@ -185,13 +208,14 @@ std::string DumpRule(const ScalingRule& rule) {
   const PolicySettings& policy = rule.policy;
   return fmt::format(
       "    - selector: {}\n      enabled: {}\n      policy: {}\n      min_replicas: {}\n"
-      "      max_replicas: {}\n      base: {}\n      startup: {}\n      window: {}\n"
+      "      max_replicas: {}\n      base: {}\n      escape_dead_band: {}\n      startup: {}\n"
+      "      window: {}\n"
       "      tolerance: {}\n      target_utilization: {}\n      utilization:\n        low: {}\n"
       "        high: {}\n      high_water_risk: {}\n      slo:\n        utilization: {}\n"
       "        time: {}\n",
       YamlQuoted(rule.selector.text()), rule.enabled, ToString(policy.policy),
-      ReplicasText(rule.min_replicas), ReplicasText(rule.max_replicas),
-      rule.base ? FormatQuantity(*rule.base, QuantityStyle::kDecimal) : std::string(kRequest),
+      ReplicasText(rule.min_replicas), ReplicasText(rule.max_replicas), BaseText(rule),
+      rule.escape_dead_band,
       rule.startup_ms ? FormatDuration(std::chrono::milliseconds(*rule.startup_ms))
                       : std::string(kMeasured),
       FormatDuration(std::chrono::minutes(policy.window_minutes)), policy.tolerance_ratio,

@@ -11,12 +11,14 @@
 #include "cmd/access_sources.h"
 #include "cmd/backfill_wiring.h"
 #include "cmd/build_info.h"
+#include "cmd/kubernetes_port.h"
 #include "cmd/reload.h"
 #include "engine/engine.h"
 #include "exporter/routes.h"
 #include "model/byte_budget.h"
 #include "model/clock.h"
 #include "model/counters.h"
+#include "model/kubernetes_counters.h"
 #include "model/log.h"
 #include "remote_write/ha_tracker.h"
 #include "remote_write/handler.h"
@@ -103,6 +105,7 @@ class Daemon::Impl {
     if (!access) return Fail(ErrorCode::kInvalidArgument, access.error().message);
     access_ = std::move(*access);
     WarnOfOpenDoors(flags.web_listen_address, *access_->Rules());
+    const bool has_port = !flags.kubernetes.listen_address.empty();
     std::vector<HttpRoute> routes =
         exporter::Routes({.snapshots = engine_,
                           .state = engine_,
@@ -123,7 +126,11 @@ class Daemon::Impl {
                           .reload = [this] { return Reload(); },
                           .vpa_metrics = [this] { return config_.vpa_metrics(); },
                           .prices = [this] { return config_.prices(); },
-                          .training = &training_counters_});
+                          .training = &training_counters_,
+                          .kubernetes = has_port ? &kubernetes_counters_ : nullptr,
+                          .kubernetes_http = has_port ? &kubernetes_http_counters_ : nullptr,
+                          .profiles = [this] { return config_.profiles(); },
+                          .rightsizing = [this] { return config_.rightsizing(); }});
     HttpRoute write = handler_.Route();
     write.wants_bearer_token = true;
     routes.push_back(std::move(write));
@@ -133,7 +140,7 @@ class Daemon::Impl {
     if (!server) return tl::unexpected(server.error());
     server_ = std::move(*server);
     access_->Watch();
-    return {};
+    return ListenForKubernetes(flags);
   }
 
   /// The server answers meanwhile; writes are refused until it is done.
@@ -154,7 +161,8 @@ class Daemon::Impl {
     }
     Result<void> outcome = config_.Reload();
     const bool access_good = access_->Reload();
-    if (outcome && !access_good) {
+    const bool port_good = !kubernetes_ || kubernetes_->Reload();
+    if (outcome && !(access_good && port_good)) {
       return Fail(
           ErrorCode::kInvalidArgument,
           "the configuration was applied, but web configuration, certificates or tokens are "
@@ -166,6 +174,7 @@ class Daemon::Impl {
   void Stop() {
     if (stopping_.exchange(true)) return;
     if (access_) access_->StopWatching();
+    if (kubernetes_) kubernetes_->Stop();
     if (server_) server_->Stop();
     backfill_->Stop();
     engine_.Stop();
@@ -173,6 +182,19 @@ class Daemon::Impl {
 
  private:
   bool IsReady() const { return recovered_.load() && !stopping_.load(); }
+
+  Result<void> ListenForKubernetes(const Flags& flags) {
+    if (flags.kubernetes.listen_address.empty()) return {};
+    auto port = KubernetesPort::Start(flags.kubernetes, {.snapshots = engine_,
+                                                         .config = config_,
+                                                         .clock = clock_,
+                                                         .counters = kubernetes_counters_,
+                                                         .http = kubernetes_http_counters_,
+                                                         .ready = [this] { return IsReady(); }});
+    if (!port) return tl::unexpected(port.error());
+    kubernetes_ = std::move(*port);
+    return {};
+  }
 
   const std::unique_ptr<Ground> ground_;
   HttpCounters http_counters_;
@@ -192,6 +214,9 @@ class Daemon::Impl {
   remote_write::Handler handler_;
   std::shared_ptr<server::Access> access_;
   std::unique_ptr<server::Server> server_;
+  KubernetesCounters kubernetes_counters_;
+  HttpCounters kubernetes_http_counters_;
+  std::unique_ptr<KubernetesPort> kubernetes_;  // null: off
 };
 
 Daemon::Daemon(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

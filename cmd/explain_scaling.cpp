@@ -158,6 +158,16 @@ void WarnOfUnread(const std::vector<ScalingRule>& rules, std::vector<std::string
   }
 }
 
+std::string BaseInWords(const ScalingRule& rule) {
+  if (rule.base) return FormatQuantity(*rule.base, QuantityStyle::kDecimal);
+  switch (rule.base_kind) {
+    case UtilizationBase::kRequest: break;
+    case UtilizationBase::kLimit: return "its limit";
+    case UtilizationBase::kOriginal: return "its original request";
+  }
+  return "its request";
+}
+
 }  // namespace
 
 std::string PolicyInWords(const PolicySettings& policy) {
@@ -190,12 +200,11 @@ std::string ScalingLines(const Config& config, const WorkloadId& workload) {
     fmt::format_to(std::back_inserter(out), "rule {} {}: ", &rule - settings.rules.data() + 1,
                    OneLine(rule.selector.text()));
   }
-  fmt::format_to(
-      std::back_inserter(out), "{}; {}; one pod counts for {}; start-up {}\n",
-      PolicyInWords(rule.policy), BoundsInWords(rule),
-      rule.base ? FormatQuantity(*rule.base, QuantityStyle::kDecimal) : std::string("its request"),
-      rule.startup_ms ? FormatDuration(std::chrono::milliseconds(*rule.startup_ms))
-                      : std::string("as measured"));
+  fmt::format_to(std::back_inserter(out), "{}; {}; one pod counts for {}; start-up {}{}\n",
+                 PolicyInWords(rule.policy), BoundsInWords(rule), BaseInWords(rule),
+                 rule.startup_ms ? FormatDuration(std::chrono::milliseconds(*rule.startup_ms))
+                                 : std::string("as measured"),
+                 rule.escape_dead_band ? "; targets leave an HPA's dead band" : "");
   if (const std::string obstacle = Obstacle(config, rule, workload); !obstacle.empty()) {
     fmt::format_to(std::back_inserter(out), "  {}\n", OneLine(obstacle));
   }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <functional>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -81,33 +82,39 @@ Result<void> ReadClockStart(const std::string& text, std::optional<TimePoint>& o
 }  // namespace
 
 CommandSpec FlagsSpec() {
-  return {"tidemark",
-          "Recommends resource requests for Kubernetes workloads from what Prometheus sends by "
-          "remote write.",
-          {{"config.file", R"("")",
-            "Configuration file. Empty: built-in configuration, fit for cAdvisor and "
-            "kube-state-metrics."},
-           {"web.listen-address", R"("0.0.0.0:9849")",
-            "Address to listen on for remote write, metrics and API."},
-           {"web.config.file", R"("")",
-            "TLS, users and headers, in the format of Prometheus' exporter-toolkit. Empty: plain "
-            "HTTP, open to all."},
-           {"storage.path", R"("./data")",
-            "Directory for what outlives a restart: journal and checkpoints. Empty: all state is "
-            "in memory only."},
-           {"storage.sync", "always",
-            "When samples are on the disk itself: always before they are acknowledged, or at an "
-            "interval (they then survive the end of the process, not that of the machine). One "
-            "of: [always, interval]"},
-           {"eval.interval", "15s", "How often recommendations are published. From 100ms to 1h."},
-           {"log.level", "info",
-            "Only log messages with the given severity or above. One of: [debug, info, warn, "
-            "error]"},
-           {"log.format", "logfmt", "Output format of log messages. One of: [logfmt, json]"},
-           {"clock.start", "UNIX_MS",
-            "Start the wall clock at this time, in milliseconds since 1970, and let it run on "
-            "from there. For replaying recorded traffic."}},
-          {}};
+  CommandSpec spec = {
+      "tidemark",
+      "Recommends resource requests for Kubernetes workloads from what Prometheus sends by "
+      "remote write.",
+      {{"config.file", R"("")",
+        "Configuration file. Empty: built-in configuration, fit for cAdvisor and "
+        "kube-state-metrics."},
+       {"web.listen-address", R"("0.0.0.0:9849")",
+        "Address to listen on for remote write, metrics and API."},
+       {"web.config.file", R"("")",
+        "TLS, users and headers, in the format of Prometheus' exporter-toolkit. Empty: plain "
+        "HTTP, open to all."},
+       {"storage.path", R"("./data")",
+        "Directory for what outlives a restart: journal and checkpoints. Empty: all state is "
+        "in memory only."},
+       {"storage.sync", "always",
+        "When samples are on the disk itself: always before they are acknowledged, or at an "
+        "interval (they then survive the end of the process, not that of the machine). One "
+        "of: [always, interval]"},
+       {"eval.interval", "15s", "How often recommendations are published. From 100ms to 1h."},
+       {"log.level", "info",
+        "Only log messages with the given severity or above. One of: [debug, info, warn, "
+        "error]"},
+       {"log.format", "logfmt", "Output format of log messages. One of: [logfmt, json]"},
+       {"clock.start", "UNIX_MS",
+        "Start the wall clock at this time, in milliseconds since 1970, and let it run on "
+        "from there. For replaying recorded traffic."}},
+      {}};
+  const auto behind_web = spec.flags.begin() + 3;
+  std::vector<FlagSpec> kubernetes = KubernetesFlagSpecs();
+  spec.flags.insert(behind_web, std::make_move_iterator(kubernetes.begin()),
+                    std::make_move_iterator(kubernetes.end()));
+  return spec;
 }
 
 Result<Flags> ParseFlags(std::span<const std::string> args) {
@@ -160,7 +167,11 @@ Result<Flags> ParseFlags(std::span<const std::string> args) {
        }},
       {"clock.start",
        [&](const std::string& text) { return ReadClockStart(text, flags.clock_start); }}};
+  auto kubernetes = ReadKubernetesFlags(line->flags);
+  if (!kubernetes) return tl::unexpected(kubernetes.error());
+  flags.kubernetes = *std::move(kubernetes);
   for (const auto& [name, text] : line->flags) {
+    if (name.starts_with("kubernetes.")) continue;
     if (auto done = readers.at(name)(text); !done) return tl::unexpected(done.error());
   }
   return flags;

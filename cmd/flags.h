@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cmd/command_line.h"
+#include "cmd/kubernetes_flags.h"
 #include "model/clock.h"
 #include "model/log.h"
 #include "model/result.h"
@@ -21,7 +22,8 @@ struct Flags {
   std::string config_file;                          ///< empty: the built-in configuration
   std::string web_listen_address = "0.0.0.0:9849";  ///< CheckListenAddress is happy with it
   std::string web_config_file;                      ///< empty: plain HTTP, open to all
-  std::string storage_path = "./data";              ///< empty: nothing is kept
+  KubernetesFlags kubernetes;
+  std::string storage_path = "./data";  ///< empty: nothing is kept
   storage::SyncMode storage_sync = storage::SyncMode::kAlways;
   std::chrono::milliseconds eval_interval{15'000};  ///< 100ms … 1h
   LogLevel log_level = LogLevel::kInfo;

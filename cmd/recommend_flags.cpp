@@ -16,9 +16,9 @@
 #include "cmd/prometheus_access.h"
 #include "cmd/text.h"
 #include "cmd/units.h"
-#include "exporter/rfc3339.h"
 #include "model/profile.h"
 #include "model/quoted.h"
+#include "model/rfc3339.h"
 
 namespace tidemark::cmd {
 namespace {
@@ -90,7 +90,7 @@ Result<void> ReadPrices(const GivenFlags& flags, Prices& out) {
 Result<int64_t> ReadEnd(const GivenFlags& flags, int64_t now_ms) {
   if (!flags.contains("end")) return now_ms;
   const std::string text = FlagValue(flags, "end");
-  std::optional<int64_t> end_ms = exporter::ParseRfc3339(text);
+  std::optional<int64_t> end_ms = ParseRfc3339(text);
   double seconds = 0;
   if (const auto ago = ParseDuration(text); ago && text != "0") {
     end_ms = now_ms - ago->count();

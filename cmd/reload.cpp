@@ -36,7 +36,10 @@ ConfigInForce::ConfigInForce(std::string path, Config config, const Clock& clock
       last_success_ms_(ToUnixMs(clock.Now())),
       config_(std::move(config)),
       yaml_(std::make_shared<const std::string>(DumpConfig(config_))),
-      prices_(config_.prices) {}
+      prices_(config_.prices),
+      profiles_(config_.engine.profiles),
+      rightsizing_(config_.rightsizing),
+      freshness_(config_.freshness) {}
 
 Result<void> ConfigInForce::Reload() {
   const std::lock_guard lock(reloading_);
@@ -63,7 +66,8 @@ Result<void> ConfigInForce::TakeOver(Config config) {
                     "for the defaults",
                     path_));
   }
-  std::vector<std::string_view> reloadable = {"estimation", "profiles", "compat", "prices"};
+  std::vector<std::string_view> reloadable = {"estimation", "profiles", "rightsizing",
+                                              "kubernetes", "compat",   "prices"};
   if (apply_forecast_) reloadable.emplace_back("forecast");
   if (apply_scaling_) reloadable.emplace_back("scaling");
   std::vector<std::string_view> fixed;
@@ -99,6 +103,9 @@ Result<void> ConfigInForce::TakeOver(Config config) {
     const std::lock_guard lock(mutex_);
     yaml_ = std::move(yaml);
     prices_ = config_.prices;
+    profiles_ = config_.engine.profiles;
+    rightsizing_ = config_.rightsizing;
+    freshness_ = config_.freshness;
   }
   return {};
 }
@@ -130,6 +137,21 @@ std::string ConfigInForce::Yaml() const {
 Prices ConfigInForce::prices() const {
   const std::lock_guard lock(mutex_);
   return prices_;
+}
+
+ProfileSetPtr ConfigInForce::profiles() const {
+  const std::lock_guard lock(mutex_);
+  return profiles_;
+}
+
+RightsizingSettingsPtr ConfigInForce::rightsizing() const {
+  const std::lock_guard lock(mutex_);
+  return rightsizing_;
+}
+
+kubernetes::Freshness ConfigInForce::freshness() const {
+  const std::lock_guard lock(mutex_);
+  return freshness_;
 }
 
 }  // namespace tidemark::cmd

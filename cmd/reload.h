@@ -9,11 +9,13 @@
 #include <string>
 
 #include "cmd/config.h"
+#include "kubernetes/settings.h"
 #include "model/clock.h"
 #include "model/forecast.h"
 #include "model/prices.h"
 #include "model/profile.h"
 #include "model/result.h"
+#include "model/rightsizing.h"
 #include "model/scaling.h"
 
 namespace tidemark::cmd {
@@ -33,15 +35,18 @@ class ConfigInForce {
                 ApplyScaling apply_scaling = nullptr);
 
   /// Reads the file again, and has what changed take effect, all of it or nothing: `estimation`,
-  /// `profiles`, `forecast`, `scaling`, `compat`, `prices`. Any other change is an error
-  /// (kInvalidArgument), as is whatever is wrong with the file (as LoadConfig); then all stays as
-  /// it was. One at a time, others wait. Logs what came of it.
+  /// `profiles`, `forecast`, `scaling`, `rightsizing`, `kubernetes`, `compat`, `prices`. Any other
+  /// change is an error (kInvalidArgument), as is whatever is wrong with the file (as LoadConfig);
+  /// then all stays as it was. One at a time, others wait. Logs what came of it.
   Result<void> Reload();
 
   /// As DumpConfig.
   std::string Yaml() const;
   bool vpa_metrics() const { return vpa_metrics_.load(); }
   Prices prices() const;
+  ProfileSetPtr profiles() const;
+  RightsizingSettingsPtr rightsizing() const;
+  kubernetes::Freshness freshness() const;
 
   /// Whether the last reload took effect; true before the first.
   bool last_reload_successful() const { return last_successful_.load(); }
@@ -65,9 +70,12 @@ class ConfigInForce {
   Config config_;
   std::string last_error_;
 
-  mutable std::mutex mutex_;  // guards the two below
+  mutable std::mutex mutex_;  // guards what is below
   std::shared_ptr<const std::string> yaml_;
   Prices prices_;
+  ProfileSetPtr profiles_;
+  RightsizingSettingsPtr rightsizing_;
+  kubernetes::Freshness freshness_;
 };
 
 }  // namespace tidemark::cmd

@@ -18,6 +18,8 @@
 #include "cmd/check_web_config.h"
 #include "cmd/command_line.h"
 #include "cmd/demo_cluster_flags.h"
+#include "cmd/doctor_command.h"
+#include "cmd/doctor_flags.h"
 #include "cmd/flags.h"
 #include "cmd/forecast_command.h"
 #include "cmd/forecast_flags.h"
@@ -26,6 +28,7 @@
 #include "cmd/recommend_flags.h"
 #include "cmd/replay_command.h"
 #include "cmd/replay_policies_flags.h"
+#include "cmd/rightsize_command.h"
 #include "cmd/storage_command.h"
 #include "cmd/text.h"
 
@@ -45,10 +48,12 @@ constexpr std::array kCommands = {
     Command{"check-config", CheckConfigSpec, RunCheckConfig},
     Command{"check-web-config", CheckWebConfigSpec, RunCheckWebConfig},
     Command{"demo-cluster", DemoClusterSpec, RunDemoClusterCommand},
+    Command{"doctor", DoctorSpec, RunDoctorCommand},
     Command{"forecast", ForecastSpec, RunForecastCommand},
     Command{"loadgen", LoadgenSpec, RunLoadgenCommand},
     Command{"recommend", RecommendSpec, RunRecommendCommand},
     Command{"replay", ReplayPoliciesSpec, RunReplayCommand},
+    Command{"rightsize", RightsizeSpec, RunRightsizeCommand},
     Command{"storage", StorageSpec, RunStorageCommand},
 };
 

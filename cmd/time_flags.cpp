@@ -9,7 +9,7 @@
 #include "cmd/command_line.h"
 #include "cmd/text.h"
 #include "cmd/units.h"
-#include "exporter/rfc3339.h"
+#include "model/rfc3339.h"
 
 namespace tidemark::cmd {
 
@@ -31,7 +31,7 @@ Result<int64_t> ReadTime(const GivenFlags& flags, std::string_view name, int64_t
   if (!flags.contains(name)) return otherwise_ms;
   const std::string text = FlagValue(flags, name);
   if (const auto ago = ParseDuration(text); ago && text != "0") return now_ms - ago->count();
-  if (const auto time = exporter::ParseRfc3339(text)) return *time;
+  if (const auto time = ParseRfc3339(text)) return *time;
   double seconds = 0;
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (wrong == std::errc() && end == text.data() + text.size() && seconds > 0 && seconds < 1e11) {

@@ -21,6 +21,7 @@ using workloads::kMinuteMs;
 constexpr std::string_view kNoBounds = "no_bounds";
 constexpr std::string_view kNoReplicas = "no_replicas";
 constexpr std::string_view kNoRequest = "no_request";
+constexpr std::string_view kNoLimit = "no_limit";
 constexpr std::string_view kDisabled = "disabled";
 constexpr std::string_view kNoDemand = "no_demand";
 constexpr std::string_view kStale = "stale";
@@ -56,6 +57,16 @@ std::optional<int32_t> CountOf(const std::optional<double>& told) {
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
+/// What one pod counts for, where the rule names no amount.
+std::optional<double> BaseOf(UtilizationBase kind, const DemandFacts& facts) {
+  switch (kind) {
+    case UtilizationBase::kRequest: break;
+    case UtilizationBase::kLimit: return facts.limit;
+    case UtilizationBase::kOriginal: return facts.original_request;
+  }
+  return facts.request;
+}
+
 bool IsTold(const DemandFacts& facts) { return facts.min_replicas || facts.max_replicas; }
 
 }  // namespace
@@ -65,6 +76,8 @@ ScalingState::Terms ScalingState::TermsOf(const ScalingRule& rule, bool is_named
           .min_replicas = rule.min_replicas,
           .max_replicas = rule.max_replicas,
           .base = rule.base,
+          .base_kind = rule.base_kind,
+          .escape_dead_band = rule.escape_dead_band,
           .startup_ms = rule.startup_ms,
           .enabled = rule.enabled,
           .is_named = is_named};
@@ -132,7 +145,8 @@ WorkloadScaling ScalingState::Facts(const Terms& terms, const DemandMinute& minu
   now.bounds = BoundsOf(terms, facts);
   now.current_replicas = CountOf(facts.replicas);
   now.demand = minute.demand;
-  const auto base = terms.base ? terms.base : facts.request;
+  now.base_kind = terms.base_kind;
+  const auto base = terms.base ? terms.base : BaseOf(terms.base_kind, facts);
   if (base && IsAmount(*base)) now.request = base;
   now.minute_ms = minute.start_ms;
   now.is_startup_measured = !terms.startup_ms && facts.startup_ms;
@@ -149,7 +163,8 @@ WorkloadScaling ScalingState::Facts(const Terms& terms, const DemandMinute& minu
   } else if (!now.current_replicas) {
     now.why = kNoReplicas;
   } else if (!now.request && *now.current_replicas > 0) {
-    now.why = kNoRequest;
+    // An amount that the rule names is one.
+    now.why = terms.base_kind == UtilizationBase::kLimit && !terms.base ? kNoLimit : kNoRequest;
   }
   return now;
 }
@@ -220,9 +235,15 @@ void ScalingState::Remove(uint32_t container) {
   if (container < entries_.size()) entries_[container].reset();
 }
 
+void ScalingState::Apply(const Terms& terms, WorkloadScaling& now) {
+  now.policy = terms.policy;
+  now.base_kind = terms.base_kind;
+  now.escape_dead_band = terms.escape_dead_band;
+}
+
 WorkloadScaling ScalingState::Undecided(const Terms& terms, const ToldOfScaling& told) {
   WorkloadScaling now;
-  now.policy = terms.policy;
+  Apply(terms, now);
   DemandFacts facts;
   facts.min_replicas = told.min_replicas;
   facts.max_replicas = told.max_replicas;
@@ -254,7 +275,9 @@ std::optional<WorkloadScaling> ScalingState::Now(uint32_t container, int64_t as_
     return now;
   }
   WorkloadScaling now = entry->kept->newest;
-  now.policy = entry->terms.policy;
+  const UtilizationBase base_kind = now.base_kind;
+  Apply(entry->terms, now);
+  now.base_kind = base_kind;  // of the minute
   return now;
 }
 

@@ -99,6 +99,8 @@ class ScalingState {
     std::optional<int32_t> min_replicas;
     std::optional<int32_t> max_replicas;
     std::optional<double> base;
+    UtilizationBase base_kind = UtilizationBase::kRequest;
+    bool escape_dead_band = false;
     std::optional<int64_t> startup_ms;
     bool enabled = true;
     bool is_named = false;  // by a rule of the configuration
@@ -118,6 +120,8 @@ class ScalingState {
   static WorkloadScaling Facts(const Terms& terms, const workloads::DemandMinute& minute,
                                const workloads::DemandFacts& facts);
   static void Decide(Entry& entry, const forecast::ForecastTrack* track);
+  /// What a rule says of any workload, decided on or not.
+  static void Apply(const Terms& terms, WorkloadScaling& now);
   static WorkloadScaling Undecided(const Terms& terms, const ToldOfScaling& told);
 
   ScalingSettingsPtr settings_;

@@ -14,7 +14,8 @@ using scaling::Scaler;
 using workloads::kMinuteMs;
 
 /// Why a minute was not decided on. Their places are what is written: they stay.
-constexpr std::array<std::string_view, 4> kReasons = {"", "no_bounds", "no_replicas", "no_request"};
+constexpr std::array<std::string_view, 5> kReasons = {"", "no_bounds", "no_replicas", "no_request",
+                                                      "no_limit"};
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
@@ -127,6 +128,8 @@ Result<std::optional<KeptScaling>> ScalingState::Read(uint32_t container,
                 "saved decisions on replicas: they are cut, or numbers in them cannot be");
   }
   if (is_decided) kept.newest.decision = kept.scaler->last();
+  // The base goes by the rule, and so does its kind.
+  kept.newest.base_kind = terms.base_kind;
   if (!resource || !terms.enabled) return std::optional<KeptScaling>();
   kept.resource = *resource;
   return std::optional(std::move(kept));

@@ -26,6 +26,28 @@ constexpr int64_t kSeriesRetentionMs = 2 * 60 * kMinuteMs;
 /// away.
 constexpr int64_t kMaxTickMs = 60 * kMinuteMs;
 
+std::optional<double> RecommendedOf(const WorkloadAdvice& workload, std::string_view container,
+                                    Resource resource) {
+  for (const ContainerAdvice& each : workload.containers) {
+    if (each.container != container) continue;
+    for (const ResourceAdvice& advice : each.resources) {
+      if (advice.resource == resource) return advice.recommended_request;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<double> RecommendedOf(const WorkloadExplanation& workload, std::string_view container,
+                                    Resource resource) {
+  for (const ContainerExplanation& each : workload.containers) {
+    if (each.container != container) continue;
+    for (const ResourceExplanation& explained : each.resources) {
+      if (explained.advice.resource == resource) return explained.advice.recommended_request;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Shard::Shard(size_t number, const ShardCommons& commons)
@@ -360,6 +382,7 @@ void Shard::Render(Resident& resident) {
   block->name_space = state.name();
   block->event_time_ms = state.event_time_ms();
   block->profiles = history_.profiles();
+  block->container_limits = state.ContainerLimitsAt(block->event_time_ms + resident.silent_ms);
   const auto views = state.View(block->event_time_ms + resident.silent_ms);
   const NamespaceBlock* const before = resident.block.get();
   block->workloads =
@@ -391,7 +414,10 @@ void Shard::AddWhatFollowsLoad(Resident& resident, std::span<const workloads::Wo
       }
     }
     advice->forecast = ShowForecast(history_.demand(), view, as_of_ms, forecast);
-    advice->scaling = ShowScaling(history_.scaling(), view, as_of_ms, scaling);
+    const auto recommended = [&advice](std::string_view container, Resource resource) {
+      return RecommendedOf(*advice, container, resource);
+    };
+    advice->scaling = ShowScaling(history_.scaling(), view, as_of_ms, recommended, scaling);
     CollectDue(history_.demand(), view, resident.name_space, as_of_ms, resident.due_fits);
     ++advice;
   }
@@ -491,7 +517,11 @@ void Shard::ExplainRequests(std::string_view name_space, std::string_view worklo
       out.push_back(Advisor(history_, views, state.event_time_ms(), LargestNode(state), counters_)
                         .Explain(i));
       out.back().forecast = ExplainForecast(history_.demand(), views[i], as_of_ms);
-      out.back().scaling = ExplainScaling(history_.scaling(), views[i], as_of_ms);
+      const auto recommended = [&explained = out.back()](std::string_view container,
+                                                         Resource resource) {
+        return RecommendedOf(explained, container, resource);
+      };
+      out.back().scaling = ExplainScaling(history_.scaling(), views[i], as_of_ms, recommended);
     }
   }
 }

@@ -1,6 +1,6 @@
 #include "exporter/answer_json.h"
 
-#include "exporter/rfc3339.h"
+#include "model/rfc3339.h"
 
 namespace tidemark::exporter {
 

@@ -11,9 +11,9 @@
 #include "exporter/find_advice.h"
 #include "exporter/json_writer.h"
 #include "exporter/recommendation_query.h"
-#include "exporter/scaling_text.h"
 #include "exporter/summary_json.h"
 #include "model/advice_text.h"
+#include "model/scaling_text.h"
 
 namespace tidemark::exporter {
 namespace {

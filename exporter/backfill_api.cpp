@@ -6,7 +6,7 @@
 
 #include "exporter/api.h"
 #include "exporter/json_writer.h"
-#include "exporter/rfc3339.h"
+#include "model/rfc3339.h"
 
 namespace tidemark::exporter {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "exporter/backfill_api.h"
-#include "exporter/rfc3339.h"
+#include "model/rfc3339.h"
 
 namespace tidemark::exporter {
 namespace {

@@ -1,21 +1,16 @@
 #pragma once
 // One workload in a Snapshot.
 
-#include <algorithm>
-
 #include "model/snapshot.h"
+#include "model/snapshot_lookup.h"
 #include "model/workload_id.h"
 
 namespace tidemark::exporter {
 
 /// Null where the Snapshot does not have it; lives as long as the Snapshot.
 inline const WorkloadAdvice* FindAdvice(const Snapshot& snapshot, const WorkloadId& id) {
-  for (const auto& block : snapshot.blocks) {
-    if (block->cluster != id.cluster || block->name_space != id.name_space) continue;
-    const auto found = std::ranges::find(block->workloads, id, &WorkloadAdvice::id);
-    if (found != block->workloads.end()) return &*found;
-  }
-  return nullptr;
+  return FindWorkload(FindNamespace(snapshot, id.cluster, id.name_space), id.workload_type,
+                      id.workload);
 }
 
 /// What its demand is for.

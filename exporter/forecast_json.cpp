@@ -7,7 +7,7 @@
 
 #include "exporter/answer_json.h"
 #include "exporter/forecast_text.h"
-#include "exporter/load_ratio.h"
+#include "model/load_ratio.h"
 
 namespace tidemark::exporter {
 namespace {

@@ -2,8 +2,8 @@
 // The forecast of one workload as a JSON object.
 
 #include "exporter/json_writer.h"
-#include "exporter/load_ratio.h"
 #include "model/forecast.h"
+#include "model/load_ratio.h"
 #include "model/resource_table.h"
 
 namespace tidemark::exporter {

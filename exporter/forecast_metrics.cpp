@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "exporter/load_ratio.h"
+#include "model/load_ratio.h"
 
 namespace tidemark::exporter {
 namespace {

@@ -1,6 +1,8 @@
 #include "exporter/routes.h"
 
+#include <chrono>
 #include <memory>
+#include <semaphore>
 #include <utility>
 
 #include "exporter/api.h"
@@ -12,15 +14,18 @@
 #include "exporter/exposition.h"
 #include "exporter/forecast_metrics.h"
 #include "exporter/ha_metrics.h"
+#include "exporter/kubernetes_metrics.h"
 #include "exporter/namespace_metrics.h"
 #include "exporter/process_stats.h"
 #include "exporter/recommendation_metrics.h"
+#include "exporter/rightsize_api.h"
 #include "exporter/scaling_json.h"
 #include "exporter/scaling_metrics.h"
 #include "exporter/storage_metrics.h"
 #include "exporter/training_metrics.h"
 #include "exporter/vpa_metrics.h"
 #include "exporter/workload_api.h"
+#include "rightsizing/manifest.h"
 
 namespace tidemark::exporter {
 namespace {
@@ -71,6 +76,9 @@ struct Exporter {
                         sources.build, ReadProcessStats(), writer);
     if (sources.config_status) AppendConfigMetrics(sources.config_status(), writer);
     if (sources.training != nullptr) AppendTrainingMetrics(*sources.training, writer);
+    if (sources.kubernetes != nullptr && sources.kubernetes_http != nullptr) {
+      AppendKubernetesMetrics(*sources.kubernetes, *sources.kubernetes_http, writer);
+    }
     if (sources.storage != nullptr) AppendStorageMetrics(*sources.storage, writer);
     if (sources.ha != nullptr) AppendHaMetrics(sources.ha->HaClusters(), writer);
     if (sources.backfill != nullptr) {
@@ -93,6 +101,23 @@ struct Exporter {
   HttpResponse Scaling(const HttpRequest& request) const {
     if (!sources.ready()) return NotReady();
     return ScalingAnswer(*sources.snapshots.Current(), request);
+  }
+
+  HttpResponse Rightsize(const HttpRequest& request) {
+    if (!sources.ready()) return NotReady();
+    // A large manifest takes seconds and much memory: who posts many at once must not take workers
+    // and memory from those who send samples.
+    constexpr std::chrono::milliseconds kPatience{500};
+    if (!rightsizing_.try_acquire_for(kPatience)) {
+      HttpResponse busy = ErrorAnswer(
+          {ErrorCode::kUnavailable, "other manifests are being right-sized; post it again"});
+      busy.headers.push_back({"Retry-After", "1"});
+      return busy;
+    }
+    HttpResponse response = RightsizeAnswer(*sources.snapshots.Current(), *sources.profiles(),
+                                            *sources.rightsizing(), request);
+    rightsizing_.release();
+    return response;
   }
 
   HttpResponse Workload(const HttpRequest& request) const {
@@ -131,6 +156,7 @@ struct Exporter {
   ForecastMetrics forecasts;
   ScalingMetrics scaling;
   VpaMetrics vpa;
+  std::counting_semaphore<2> rightsizing_{2};
 };
 
 HttpResponse LandingPage() {
@@ -184,6 +210,13 @@ std::vector<HttpRoute> Routes(Sources sources) {
   };
   if (BackfillControl* const backfill = exporter->sources.backfill; backfill != nullptr) {
     for (HttpRoute& route : BackfillRoutes(*backfill)) routes.push_back(std::move(route));
+  }
+  if (exporter->sources.profiles && exporter->sources.rightsizing) {
+    HttpRoute rightsize =
+        Get(kRightsizePath, [exporter](Request request) { return exporter->Rightsize(request); });
+    rightsize.methods = {"POST"};
+    rightsize.max_body_bytes = rightsizing::kMaxManifestBytes;
+    routes.push_back(std::move(rightsize));
   }
   if (exporter->sources.reload) {
     HttpRoute reload = Get("/-/reload", [exporter](Request) { return exporter->Reload(); });

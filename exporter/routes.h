@@ -27,8 +27,11 @@
 #include "model/counters.h"
 #include "model/ha_status.h"
 #include "model/http.h"
+#include "model/kubernetes_counters.h"
 #include "model/prices.h"
+#include "model/profile.h"
 #include "model/result.h"
+#include "model/rightsizing.h"
 #include "model/snapshot.h"
 #include "model/workload_status.h"
 
@@ -62,6 +65,12 @@ struct Sources {
   /// By which savings are worked out; may be empty: none are known.
   std::function<Prices()> prices = nullptr;
   const TrainingCounters* training = nullptr;  ///< absent: nothing is trained
+  /// Of the Kubernetes port and of its server; absent: there is none.
+  const KubernetesCounters* kubernetes = nullptr;
+  const HttpCounters* kubernetes_http = nullptr;
+  /// Those in force, for POST /api/v1/rightsize; both or none: the path is not there.
+  std::function<ProfileSetPtr()> profiles = nullptr;
+  std::function<RightsizingSettingsPtr()> rightsizing = nullptr;
 };
 
 /// The routing table. Handlers are thread-safe and share one cache of rendered namespaces.

@@ -9,7 +9,7 @@
 #include "exporter/api.h"
 #include "exporter/find_advice.h"
 #include "exporter/recommendation_query.h"
-#include "exporter/scaling_text.h"
+#include "model/scaling_text.h"
 
 namespace tidemark::exporter {
 namespace {
@@ -69,6 +69,34 @@ void WriteDecision(const ReplicaDecision& decision, JsonWriter& json) {
   json.EndObject();
 }
 
+/// Only where it is on: elsewhere what is served is what was decided.
+void WriteEscape(const WorkloadScaling& scaling, JsonWriter& json) {
+  const auto served = ServedTarget(scaling);
+  if (!served || !scaling.escape_dead_band) return;
+  WriteCount("decided_replicas", scaling.decision->target, json);
+  json.Key("escaped"), json.Bool(served->is_escaped);
+}
+
+void WriteUtilizationTargets(const WorkloadScaling& scaling, JsonWriter& json) {
+  if (scaling.utilization_targets.empty()) return;
+  json.Key("utilization_targets");
+  json.BeginArray();
+  for (const AutoscalerUtilization& target : scaling.utilization_targets) {
+    json.BeginObject();
+    json.Member("autoscaler", target.autoscaler);
+    json.Member("resource", ResourceName(target.resource));
+    json.Member("unit", UnitName(target.resource));
+    WriteNumber("target_utilization_ratio", target.target_utilization_ratio, json);
+    WriteIfKnown("scale_point_original", target.scale_point_before, json);
+    WriteIfKnown("scale_point_current", target.scale_point_now, json);
+    WriteIfKnown("scale_point_recommended", target.scale_point_after, json);
+    WriteIfKnown("preserving_target_ratio", target.preserving_target_ratio, json);
+    json.Member("sentence", UtilizationTargetText(target));
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteItem(const WorkloadAdvice& workload, JsonWriter& json) {
   const WorkloadScaling& scaling = *workload.scaling;
   json.BeginObject();
@@ -78,7 +106,8 @@ void WriteItem(const WorkloadAdvice& workload, JsonWriter& json) {
   json.Member("workload", workload.id.workload);
   json.Member("policy", ToString(scaling.policy.policy));
   if (scaling.decision) {
-    WriteCount("target_replicas", scaling.decision->target, json);
+    WriteCount("target_replicas", ServedTarget(scaling)->replicas, json);
+    WriteEscape(scaling, json);
     WriteCount("recommended_replicas", scaling.decision->recommended, json);
   }
   if (scaling.current_replicas) WriteCount("current_replicas", *scaling.current_replicas, json);
@@ -94,6 +123,7 @@ void WriteItem(const WorkloadAdvice& workload, JsonWriter& json) {
   }
   if (scaling.minute_ms != 0) WriteTime("minute", scaling.minute_ms, json);
   json.Member("sentence", ScalingText(scaling, DemandResourceOf(workload)));
+  WriteUtilizationTargets(scaling, json);
   json.EndObject();
 }
 
@@ -151,6 +181,10 @@ void WriteScaling(const WorkloadScaling& scaling, Resource resource, const Resou
   } else {
     WriteUnlessEmpty("why", scaling.why, json);
   }
+  if (const auto served = ServedTarget(scaling); served && scaling.escape_dead_band) {
+    WriteCount("target_replicas", served->replicas, json);
+    WriteEscape(scaling, json);
+  }
   if (scaling.bounds) {
     json.Key("bounds");
     json.BeginObject();
@@ -163,6 +197,9 @@ void WriteScaling(const WorkloadScaling& scaling, Resource resource, const Resou
   json.Member("unit", names.UnitOf(resource));
   WriteIfKnown("demand", scaling.demand, json);
   WriteIfKnown("request", scaling.request, json);
+  if (scaling.base_kind != UtilizationBase::kRequest) {
+    json.Member("base", ToString(scaling.base_kind));
+  }
   if (scaling.minute_ms != 0) WriteTime("minute", scaling.minute_ms, json);
   WriteNumber("startup_seconds", static_cast<double>(scaling.startup_ms) / 1000, json);
   json.Key("startup_measured"), json.Bool(scaling.is_startup_measured);
@@ -170,6 +207,7 @@ void WriteScaling(const WorkloadScaling& scaling, Resource resource, const Resou
   if (scaling.ready_pods >= 0) WriteCount("ready_pods", scaling.ready_pods, json);
   WriteCount("missing_pods", scaling.missing_pods, json);
   json.Key("censored"), json.Bool(scaling.is_censored);
+  WriteUtilizationTargets(scaling, json);
   json.EndObject();
 }
 

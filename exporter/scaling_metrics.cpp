@@ -1,6 +1,7 @@
 #include "exporter/scaling_metrics.h"
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ enum Family : size_t {
   kTargetUtilization,
   kMode,
   kPolicy,
+  kScalePoint,
+  kAutoscalerTarget,
+  kPreservingTarget,
   kFamilyCount
 };
 
@@ -33,7 +37,21 @@ constexpr std::array<FamilyHeader, kFamilyCount> kFamilies = {{
      "Always 1; the label mode says whether the target goes by a forecast (predictive) or by the "
      "load of the last minute (reactive).",
      MetricType::kGauge, ""},
-    {"tidemark_scaling_policy_info", "Always 1; the label policy says what decides.",
+    {"tidemark_scaling_policy_info",
+     "Always 1; the label policy says what decides, escape_dead_band whether a target may be "
+     "raised "
+     "so that an HPA with the usual tolerance follows it.",
+     MetricType::kGauge, ""},
+    {"tidemark_autoscaler_scale_point",
+     "Load of a pod at which the workload's HorizontalPodAutoscaler, which keeps to a utilisation "
+     "of requests, scales: by the original, current and recommended requests.",
+     MetricType::kGauge, ""},
+    {"tidemark_autoscaler_target_utilization_ratio",
+     "Utilisation of requests that the workload's HorizontalPodAutoscaler keeps to.",
+     MetricType::kGauge, ""},
+    {"tidemark_autoscaler_preserving_target_ratio",
+     "Utilisation that, with the recommended requests, keeps the scale point where its owner meant "
+     "it; outside 0.3 to 0.9 set an AverageValue.",
      MetricType::kGauge, ""},
 }};
 
@@ -59,14 +77,42 @@ class Renderer {
       Add(kMaximum, scaling.bounds->max);
     }
     // Where scaling is turned off nothing decides.
-    if (scaling.why != "disabled") AddOf("policy", ToString(scaling.policy.policy), kPolicy);
+    if (scaling.why != "disabled") AddPolicy(scaling);
+    for (const AutoscalerUtilization& target : scaling.utilization_targets) AddTarget(target);
     if (!scaling.decision) return;
     const ReplicaDecision& decision = *scaling.decision;
-    Add(kTarget, decision.target);
+    Add(kTarget, ServedTarget(scaling)->replicas);
     if (decision.target_utilization_ratio > 0) {
       Add(kTargetUtilization, decision.target_utilization_ratio);
     }
     AddOf("mode", ToString(decision.mode), kMode);
+  }
+
+  void AddPolicy(const WorkloadScaling& scaling) {
+    const size_t end = labels_.size();
+    AppendNextLabel("policy", ToString(scaling.policy.policy), labels_);
+    if (scaling.escape_dead_band) AppendNextLabel("escape_dead_band", "true", labels_);
+    Add(kPolicy, 1);
+    labels_.resize(end);
+  }
+
+  void AddTarget(const AutoscalerUtilization& target) {
+    const size_t end = labels_.size();
+    AppendNextLabel("resource", ResourceName(target.resource), labels_);
+    Add(kAutoscalerTarget, target.target_utilization_ratio);
+    if (target.preserving_target_ratio) Add(kPreservingTarget, *target.preserving_target_ratio);
+    AppendNextLabel("unit", UnitName(target.resource), labels_);
+    const auto add = [this](std::string_view requests, const std::optional<double>& load) {
+      const size_t of_all = labels_.size();
+      if (!load) return;
+      AppendNextLabel("requests", requests, labels_);
+      Add(kScalePoint, *load);
+      labels_.resize(of_all);
+    };
+    add("original", target.scale_point_before);
+    add("current", target.scale_point_now);
+    add("recommended", target.scale_point_after);
+    labels_.resize(end);
   }
 
   void Add(Family family, double value) {

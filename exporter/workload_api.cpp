@@ -11,10 +11,10 @@
 #include "exporter/find_advice.h"
 #include "exporter/forecast_json.h"
 #include "exporter/json_writer.h"
-#include "exporter/near_miss.h"
 #include "exporter/recommendation_query.h"
 #include "exporter/scaling_json.h"
 #include "model/advice_text.h"
+#include "model/near_miss.h"
 #include "model/quoted.h"
 #include "rightsizing/correction.h"
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,11 @@ struct HttpHeader {
   std::string value;
 };
 
+/// The certificates that a client showed in the TLS handshake, each in DER, its own first. What
+/// they are worth is for the reader to find out: nothing of them has been verified, but that the
+/// client has the key of the first.
+using PeerCertificates = std::vector<std::string>;
+
 struct HttpRequest {
   std::string method;                                      ///< upper case
   std::string path;                                        ///< percent-decoded, without query
@@ -25,6 +31,8 @@ struct HttpRequest {
   std::optional<uint64_t> content_length;  ///< as announced; absent when chunked or without body
   std::string peer;                        ///< address:port
   std::string raw_path;                    ///< `path` as it was sent; may be empty in tests
+  /// The same for all requests of a connection; null without TLS and where none was shown.
+  std::shared_ptr<const PeerCertificates> peer_certificates{};
 
   /// First header of that name (no case); empty when absent. Valid as long as the request.
   std::string_view Header(std::string_view name) const;

@@ -196,6 +196,9 @@ struct Profile {
   bool strict = false;
   PoolMode mode = PoolMode::kDynamic;
   Effect effect = Effect::kShown;
+  /// Whether right-sizing may make a Guaranteed pod a Burstable one. (Its kubelet then treats it
+  /// otherwise: oom_score_adj, exclusive cores.)
+  bool may_change_qos = false;
   /// Of the high-water marks that are given back; falling, each in (0, 0.5), at most
   /// kMaxHighWaterRisks.
   std::vector<double> high_water_risks = {0.01, 0.001};

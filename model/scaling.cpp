@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/label.h"
 
 namespace tidemark {
@@ -63,7 +65,7 @@ PolicySettings UsualSettings(ScalingPolicy policy) {
 }
 
 Result<void> CheckSettings(const PolicySettings& settings) {
-  const auto good = [](Result<void> checked, Result<void> next) {
+  const auto good = [](const Result<void>& checked, const Result<void>& next) {
     return checked ? next : checked;
   };
   Result<void> checked =
@@ -99,6 +101,30 @@ const ScalingRule& ScalingSettings::RuleOf(const WorkloadId& workload) const {
 bool ScalingSettings::GivesBounds(const WorkloadId& workload) const {
   const ScalingRule& rule = RuleOf(workload);
   return rule.enabled && rule.max_replicas.has_value();
+}
+
+std::string_view ToString(UtilizationBase base) {
+  switch (base) {
+    case UtilizationBase::kRequest: return "request";
+    case UtilizationBase::kLimit: return "limit";
+    case UtilizationBase::kOriginal: return "original";
+  }
+  return "unknown";
+}
+
+std::optional<ServedReplicas> ServedTarget(const WorkloadScaling& scaling) {
+  if (!scaling.decision) return std::nullopt;
+  ServedReplicas served = {.replicas = scaling.decision->target, .is_escaped = false};
+  if (!scaling.escape_dead_band || !scaling.current_replicas) return served;
+  // In whole numbers: an HPA takes a ratio of exactly 1.1 for within its tolerance.
+  const int64_t current = *scaling.current_replicas;
+  const int64_t target = served.replicas;
+  if (target <= current || target * 10 > current * 11) return served;
+  int64_t least = current * 11 / 10 + 1;
+  if (scaling.bounds)
+    least = std::min<int64_t>(least, std::max(scaling.bounds->max, served.replicas));
+  if (least > target) served = {.replicas = static_cast<int32_t>(least), .is_escaped = true};
+  return served;
 }
 
 }  // namespace tidemark

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/forecast.h"
+#include "model/resource.h"
 #include "model/result.h"
 #include "model/selector.h"
 #include "model/workload_id.h"
@@ -82,6 +83,14 @@ struct ReplicaBounds {
 /// More than that is no number of replicas.
 inline constexpr int32_t kMaxReplicas = 100'000;
 
+/// What utilisation is measured against: what one pod counts for.
+enum class UtilizationBase : uint8_t {
+  kRequest = 0,   ///< what it requests now
+  kLimit = 1,     ///< its limit
+  kOriginal = 2,  ///< what its owner wrote before a correction, where known; else its request
+};
+std::string_view ToString(UtilizationBase base);  ///< request, limit, original
+
 /// How which workloads are scaled; the first rule that matches applies.
 struct ScalingRule {
   Selector selector;    ///< over cluster, namespace, workload_type and workload
@@ -90,8 +99,13 @@ struct ScalingRule {
   /// In place of those of its HorizontalPodAutoscaler.
   std::optional<int32_t> min_replicas;
   std::optional<int32_t> max_replicas;
-  /// What one pod counts for, in the resource's unit, in place of its request; above 0.
+  /// What one pod counts for, in the resource's unit, in place of what `base_kind` says; above 0.
   std::optional<double> base;
+  UtilizationBase base_kind = UtilizationBase::kRequest;
+  /// An HPA without a tolerance of its own leaves replicas as they are while the target is within a
+  /// tenth of them. With this, a target above them that it would not follow is served as the least
+  /// that it does follow (ServedTarget).
+  bool escape_dead_band = false;
   /// From the start of a pod until it serves, in place of what is measured; 0 to kMaxStartupMs.
   std::optional<int64_t> startup_ms;
 };
@@ -148,6 +162,27 @@ struct ReplicaDecision {
   double target_utilization_ratio = 0;
 };
 
+/// What a HorizontalPodAutoscaler scales a workload on: utilisation of its pods' requests, of which
+/// changed requests move the point at which it scales. Loads are in the resource's unit, of one
+/// pod.
+struct AutoscalerUtilization {
+  std::string autoscaler;               ///< its name
+  Resource resource = Resource::kCpu;   ///< whose utilisation; any of it may have
+  double target_utilization_ratio = 0;  ///< of the request; above 0
+  /// Where the original requests are known: the load at which it scaled with them.
+  std::optional<double> scale_point_before;
+  /// At which it scales with the requests that pods have now.
+  std::optional<double> scale_point_now;
+  /// At which it would with those that are recommended.
+  std::optional<double> scale_point_after;
+  /// The target utilisation that, with the recommended requests, keeps the scale point as its owner
+  /// meant it (`scale_point_before`, else `scale_point_now`); not clipped to anything: above 1
+  /// means that an AverageValue is the only way.
+  std::optional<double> preserving_target_ratio;
+
+  friend bool operator==(const AutoscalerUtilization&, const AutoscalerUtilization&) = default;
+};
+
 /// What is shown of one workload.
 struct WorkloadScaling {
   PolicySettings policy;
@@ -164,9 +199,27 @@ struct WorkloadScaling {
   int32_t ready_pods = -1;    ///< -1: not known
   uint32_t missing_pods = 0;  ///< without usage in that minute
   bool is_censored = false;
-  /// Why there is no decision: disabled, no_bounds, no_replicas, no_request, no_demand, stale; else
-  /// empty.
+  UtilizationBase base_kind = UtilizationBase::kRequest;  ///< what `request` is
+  bool escape_dead_band = false;                          ///< as its rule has it
+  /// One for each resource whose utilisation its HorizontalPodAutoscalers look at.
+  std::vector<AutoscalerUtilization> utilization_targets;
+  /// Why there is no decision: disabled, no_bounds, no_replicas, no_request, no_limit, no_demand,
+  /// stale; else empty.
   std::string_view why;
 };
+
+/// A target as it is given to a HorizontalPodAutoscaler.
+struct ServedReplicas {
+  int32_t replicas = 0;
+  bool is_escaped = false;  ///< more than the decision, to get out of the HPA's dead band
+
+  friend bool operator==(const ServedReplicas&, const ServedReplicas&) = default;
+};
+
+/// What every face gives as the target: the decision's; with `escape_dead_band` and a target above
+/// the present replicas by at most a tenth of them, the least that an HPA of the usual tolerance
+/// (0.1) follows: floor(1.1 × current) + 1, but not above the maximum. (Below 10 replicas a step of
+/// one is always more than a tenth.) nullopt without a decision.
+std::optional<ServedReplicas> ServedTarget(const WorkloadScaling& scaling);
 
 }  // namespace tidemark

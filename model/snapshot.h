@@ -15,6 +15,7 @@
 #include "model/forecast.h"
 #include "model/profile.h"
 #include "model/resource.h"
+#include "model/resource_slots.h"
 #include "model/resource_table.h"
 #include "model/scaling.h"
 #include "model/workload_id.h"
@@ -111,6 +112,16 @@ struct WorkloadAdvice {
   std::shared_ptr<const WorkloadScaling> scaling;
 };
 
+/// What the namespace's LimitRanges ask of each container (type Container); of several the
+/// strictest. Amounts in the resource's unit.
+struct ContainerLimits {
+  std::optional<double> min;                      ///< of a request
+  std::optional<double> max;                      ///< of a limit, and so of a request
+  std::optional<double> max_limit_request_ratio;  ///< limit / request; at least 1
+
+  friend bool operator==(const ContainerLimits&, const ContainerLimits&) = default;
+};
+
 /// All workloads of one namespace, sorted by type and name.
 struct NamespaceBlock {
   std::string cluster;
@@ -118,6 +129,8 @@ struct NamespaceBlock {
   int64_t event_time_ms = 0;  ///< how far the namespace's own time had come
   std::vector<WorkloadAdvice> workloads;
   ProfileSetPtr profiles;  ///< those that the advice was made by
+  /// From kube_limitrange; empty where the stream does not carry it.
+  ResourceSlots<ContainerLimits> container_limits;
 };
 
 /// What has come in for one source (a metric with a role).

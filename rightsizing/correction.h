@@ -34,6 +34,11 @@ enum class CorrectionRule : uint8_t {
 /// "off", "shown", "nothing", "unknown_original", "candidate", "keep_original", "static_ratio".
 std::string_view ToString(CorrectionRule rule);
 
+/// Whether it is by right-sizing, and not by the owner, that the request is what it is.
+constexpr bool Sets(CorrectionRule rule) {
+  return rule == CorrectionRule::kCandidate || rule == CorrectionRule::kStaticRatio;
+}
+
 struct Corrected {
   CorrectionRule rule = CorrectionRule::kNothing;
   /// The request that the container ends up with, in the resource's unit; absent when it is left

@@ -33,6 +33,16 @@ std::vector<std::string> FilesOf(const AccessSources& sources, const AccessConfi
 
 }  // namespace
 
+AccessSources CertificateFiles(std::string certificate_file, std::string key_file) {
+  TlsConfig tls;
+  tls.certificate.path = std::move(certificate_file);
+  tls.key.path = std::move(key_file);
+  tls.client_auth = ClientAuth::kRequestClientCert;
+  AccessSources sources;
+  sources.fixed.emplace().tls = std::move(tls);
+  return sources;
+}
+
 Result<AccessRules> MakeAccessRules(const AccessConfig& config, const std::string& token_file) {
   AccessRules rules;
   if (config.tls) {
@@ -90,7 +100,7 @@ Access::Stamps Access::TakeStamps() const {
 
 Result<void> Access::Load() {
   // Stamps are taken before reading: a change in between is seen by the next look.
-  AccessConfig config;
+  AccessConfig config = sources_.fixed.value_or(AccessConfig{});
   files_ = FilesOf(sources_, config);
   stamps_ = TakeStamps();
   if (!sources_.web_config_file.empty()) {
@@ -133,7 +143,9 @@ bool Access::LoadAndTell() {
   const Result<void> loaded = Load();
   const bool failed_before = std::exchange(failed_, !loaded);
   if (loaded) {
-    Log(LogLevel::kInfo, "web configuration, certificates and tokens were read again");
+    Log(LogLevel::kInfo, sources_.fixed
+                             ? "certificate and key were read again"
+                             : "web configuration, certificates and tokens were read again");
     for (const std::string& warning : Rules()->warnings) {
       LogOncePerMinute("web_config_warning", LogLevel::kWarn, "web configuration",
                        {{"warning", warning}});
@@ -142,7 +154,9 @@ bool Access::LoadAndTell() {
   }
   counters_.web_config_good_now = 0;
   if (!failed_before || stamps_ != before) {
-    Log(LogLevel::kError, "web configuration is not good; what was in force stays in force",
+    Log(LogLevel::kError,
+        sources_.fixed ? "certificate or key is not good; those before stay in use"
+                       : "web configuration is not good; what was in force stays in force",
         {{"err", loaded.error().message}});
   }
   return false;

@@ -43,7 +43,8 @@ Result<AccessRules> MakeAccessRules(const AccessConfig& config, const std::strin
 class Access {
  public:
   /// Reads everything once. Errors are for the operator at start. `counters` and `clock` must
-  /// outlive it; the counters' members about the web configuration are kept up to date.
+  /// outlive it; the counters' members about the web configuration and the certificate are kept up
+  /// to date. With AccessSources::fixed the former tell of the files that it names.
   static Result<std::shared_ptr<Access>> Open(AccessSources sources, HttpCounters& counters,
                                               const Clock& clock);
   /// As StopWatching.

@@ -73,10 +73,19 @@ struct AccessConfig {
 
 /// Where the access rules come from. They are read again when one of the files changes.
 struct AccessSources {
+  /// For a server of its own that has no web configuration: its rules, for good; what changes are
+  /// the files that they name. The other members are then empty.
+  std::optional<AccessConfig> fixed{};
   std::string web_config_file;    ///< empty: no TLS and no users
   std::string bearer_token_file;  ///< empty: no tokens
   /// Parses what stands in `web_config_file`. Called on any thread, one call at a time.
   std::function<Result<AccessConfig>(const std::string& text)> parse;
 };
+
+/// The rules of a server that speaks TLS 1.2 and above with the certificate and key of two files,
+/// and asks clients for certificates that its handlers judge (HttpRequest::peer_certificates): a
+/// client without one, or with one of whatever CA, expired or not, can connect. No CA is named to
+/// clients: Go's send a certificate only to servers that name its CA or none.
+AccessSources CertificateFiles(std::string certificate_file, std::string key_file);
 
 }  // namespace tidemark::server

@@ -1,6 +1,8 @@
 #include "server/client_certificate.h"
 
 #include <arpa/inet.h>
+#include <openssl/crypto.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
@@ -32,6 +34,14 @@ std::string AddressText(std::string_view bytes) {
     inet_ntop(AF_INET6, bytes.data(), text.data(), text.size());
   }
   return text.data();
+}
+
+void AppendDer(const X509* certificate, PeerCertificates& shown) {
+  unsigned char* der = nullptr;
+  const int size = i2d_X509(certificate, &der);
+  if (size <= 0) return;
+  shown.emplace_back(reinterpret_cast<const char*>(der), static_cast<size_t>(size));
+  OPENSSL_free(der);
 }
 
 }  // namespace
@@ -73,6 +83,17 @@ int JudgeClientCertificate(x509_store_ctx_st* store, void* policy_pointer) {
   });
   X509_STORE_CTX_set_error(store, allowed ? X509_V_OK : X509_V_ERR_APPLICATION_VERIFICATION);
   return allowed ? 1 : 0;
+}
+
+std::shared_ptr<const PeerCertificates> ShownCertificates(const ssl_st* connection) {
+  const X509* const own = SSL_get0_peer_certificate(connection);
+  if (own == nullptr) return nullptr;
+  auto shown = std::make_shared<PeerCertificates>();
+  AppendDer(own, *shown);
+  // Of a client the chain is without its own certificate; of a server it would be with it.
+  const STACK_OF(X509)* const chain = SSL_get_peer_cert_chain(connection);
+  for (int i = 0; i < sk_X509_num(chain); ++i) AppendDer(sk_X509_value(chain, i), *shown);
+  return shown;
 }
 
 }  // namespace tidemark::server

@@ -42,7 +42,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   /// `stream` are the arguments of the stream's constructor.
   template <class... Arguments>
   Connection(std::string peer, std::shared_ptr<ServerState> state, Arguments&&... stream)
-      : io_(std::forward<Arguments>(stream)...), peer_(std::move(peer)), state_(std::move(state)) {
+      : io_(std::forward<Arguments>(stream)...), peer_{std::move(peer)}, state_(std::move(state)) {
     exchange_.emplace(*state_, peer_);
   }
 
@@ -64,8 +64,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   /// Waits for a first sign of a request, so that the client is ready for an answer, and says 503.
   void TurnAway() {
     ++state_->counters.connections_refused;
-    SayOnly(Overloaded("too many connections; at most " +
-                       std::to_string(state_->options.max_connections) + " are served"));
+    SayOnly(InOwnForm(state_->options.own_answer,
+                      Overloaded("too many connections; at most " +
+                                 std::to_string(state_->options.max_connections) + " are served")));
   }
 
   /// Gives one answer, whatever the request is, and ends.
@@ -162,7 +163,10 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       io_.stream().Handshake([self = this->shared_from_this(), next](typename Stream::Opened opened,
                                                                      const std::string& error) {
         if (self->phase_ == Phase::kClosed) return;
-        if (opened == Stream::Opened::kYes) return next(*self);
+        if (opened == Stream::Opened::kYes) {
+          self->peer_.certificates = self->io_.stream().ReadPeerCertificates();
+          return next(*self);
+        }
         if (opened == Stream::Opened::kPlainHttp) return self->RefusePlainHttp();
         self->HandshakeFailed(error);
         self->Close();
@@ -175,7 +179,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void HandshakeFailed(std::string reason) {
     ++state_->counters.tls_handshakes_failed;
     LogOncePerMinute("tls_handshake_failed", LogLevel::kInfo, "TLS handshake failed",
-                     {{"peer", peer_}, {"error", std::move(reason)}});
+                     {{"peer", peer_.address}, {"error", std::move(reason)}});
   }
 
   /// In the words of Go's server, which people search for.
@@ -184,8 +188,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       HandshakeFailed("the client sent an HTTP request to an HTTPS server");
       io_.Disarm();
       phase_ = Phase::kClosed;
-      SayPlain(io_.stream().TakeSocket(), peer_, state_,
-               ClosingText(400, "client sent an HTTP request to an HTTPS server"));
+      SayPlain(io_.stream().TakeSocket(), peer_.address, state_,
+               InOwnForm(state_->options.own_answer,
+                         ClosingText(400, "client sent an HTTP request to an HTTPS server")));
     }
   }
 
@@ -214,8 +219,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   void OnLate() {
     ++state_->counters.timeouts;
-    Answer(ClosingText(408, phase_ == Phase::kHead ? "the headers did not come in time"
-                                                   : "the body did not come in time"));
+    Answer(exchange_->RefuseLate(phase_ == Phase::kHead ? "the headers did not come in time"
+                                                        : "the body did not come in time"));
   }
 
   /// The client is gone. Nothing to say, and nobody to say it to.
@@ -413,7 +418,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   }
 
   TimedStream<Stream> io_;
-  const std::string peer_;
+  Peer peer_;
   const std::shared_ptr<ServerState> state_;
   SessionRegistry* registry_ = nullptr;
 

@@ -18,7 +18,7 @@ constexpr uint64_t kFreeAnswerBytes = 64 << 10;
 
 }  // namespace
 
-Exchange::Exchange(ServerState& state, const std::string& peer)
+Exchange::Exchange(ServerState& state, const Peer& peer)
     : state_(state), peer_(peer), body_(head_.request.body, state.body_budget) {}
 
 Exchange::~Exchange() {
@@ -26,13 +26,17 @@ Exchange::~Exchange() {
   if (in_request_) --state_.counters.requests_now;
 }
 
+HttpResponse Exchange::Own(HttpResponse response) const {
+  return InOwnForm(state_.options.own_answer, std::move(response));
+}
+
 HttpResponse Exchange::Refuse(Fault fault) {
   ++state_.counters.protocol_errors;
   LogOncePerMinute(
       "http_request_refused", LogLevel::kInfo, "HTTP request refused",
-      {{"peer", peer_}, {"status", std::to_string(fault.status)}, {"reason", fault.text}});
+      {{"peer", peer_.address}, {"status", std::to_string(fault.status)}, {"reason", fault.text}});
   body_to_come_ = true;
-  return ClosingText(fault.status, std::move(fault.text));
+  return Own(ClosingText(fault.status, std::move(fault.text)));
 }
 
 Exchange::MaybeAnswer Exchange::TakeHead(ReadBuffer& buffer) {
@@ -63,7 +67,8 @@ Exchange::MaybeAnswer Exchange::ParseHead(std::string_view block) {
   tl::expected<RequestHead, Fault> head = ParseRequestHead(block);
   if (!head) return Refuse(std::move(head.error()));
   head_ = std::move(*head);
-  head_.request.peer = peer_;
+  head_.request.peer = peer_.address;
+  head_.request.peer_certificates = peer_.certificates;
   body_to_come_ = head_.HasBody();
   without_body_ = head_.request.method == "HEAD";
   return std::nullopt;
@@ -75,7 +80,7 @@ Exchange::Entry Exchange::Authorize() {
   const HttpRequest& request = head_.request;
   if (!rules->rate_limiter->Allow(std::chrono::steady_clock::now())) {
     ++state_.counters.requests_rate_limited;
-    return {TooManyRequests(), std::nullopt};
+    return {Own(TooManyRequests()), std::nullopt};
   }
   const auto match = state_.router.Find(request.method, request.path);
   Judgement judgement = Judge(*rules, request, match ? match->route : nullptr);
@@ -93,7 +98,7 @@ Exchange::MaybeAnswer Exchange::TakeVerdict(PasswordVerifier::Verdict verdict) {
     case PasswordVerifier::Verdict::kGood: break;
     case PasswordVerifier::Verdict::kBad: return RefuseUnauthorized();
     case PasswordVerifier::Verdict::kBusy:
-      return Overloaded("too many passwords are being checked; send again");
+      return Own(Overloaded("too many passwords are being checked; send again"));
   }
   return std::nullopt;
 }
@@ -101,19 +106,21 @@ Exchange::MaybeAnswer Exchange::TakeVerdict(PasswordVerifier::Verdict verdict) {
 HttpResponse Exchange::RefuseUnauthorized() {
   ++state_.counters.requests_unauthorized;
   LogOncePerMinute("http_unauthorized", LogLevel::kWarn, "HTTP request without valid credentials",
-                   {{"peer", peer_}, {"path", head_.request.path}});
-  return Unauthorized(*state_.access->Rules(), wants_token_);
+                   {{"peer", peer_.address}, {"path", head_.request.path}});
+  return Own(Unauthorized(*state_.access->Rules(), wants_token_));
 }
 
 Exchange::MaybeAnswer Exchange::Admit() {
   HttpRequest& request = head_.request;
   tl::expected<Router::Match, HttpResponse> match =
       state_.router.Find(request.method, request.path);
-  if (!match) return std::move(match.error());
+  if (!match) return Own(std::move(match.error()));
   route_ = match->route;
   if (match->head_as_get) request.method = "GET";
 
-  if (MaybeAnswer answer = CallAdmission(*route_, request)) return answer;
+  if (MaybeAnswer answer = CallAdmission(*route_, request, state_.options.own_answer)) {
+    return answer;
+  }
   const uint64_t announced = request.content_length.value_or(0);
   if (announced > route_->max_body_bytes) {
     return RefuseLargeBody(std::to_string(announced) + " bytes");
@@ -140,12 +147,16 @@ std::optional<OverloadCause> Exchange::FindOverload() const {
 }
 
 HttpResponse Exchange::RefuseForLoad(OverloadCause cause) const {
-  return CallOverloaded(*route_, head_.request, cause);
+  return CallOverloaded(*route_, head_.request, cause, state_.options.own_answer);
 }
 
 HttpResponse Exchange::RefuseLargeBody(const std::string& size) {
   return Refuse({400, "the request body of " + size + " is over the limit of " +
                           std::to_string(route_->max_body_bytes) + " bytes"});
+}
+
+HttpResponse Exchange::RefuseLate(std::string_view what) const {
+  return Own(ClosingText(408, std::string(what)));
 }
 
 Exchange::MaybeAnswer Exchange::TakeBody(ReadBuffer& buffer) {
@@ -165,14 +176,16 @@ HttpResponse Exchange::Respond(HandlerPool::Duration waited) const {
   if (route_->bulk && waited > state_.options.max_bulk_wait) {
     return RefuseForLoad(OverloadCause::kQueue);
   }
-  return CallHandler(*route_, head_.request);
+  return CallHandler(*route_, head_.request, state_.options.own_answer);
 }
 
 void Exchange::SetAnswer(HttpResponse response, bool last) {
   if (!without_body_ && !PayForAnswer(response.body.size())) {
-    response = Overloaded("too many large answers wait to be read; ask again");
+    response = Own(Overloaded("too many large answers wait to be read; ask again"));
   }
-  if (route_ != nullptr) CallCompletion(*route_, head_.request, response);
+  if (route_ != nullptr) {
+    CallCompletion(*route_, head_.request, response, state_.options.own_answer);
+  }
   keep_alive_ = head_.keep_alive && !response.close && CanDiscard() && !last;
   if (state_.access) AddHeaders(state_.access->Rules()->headers, response);
   discard_ = BytesToCome();

@@ -3,6 +3,7 @@
 // Boost here. Internal to server/.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,13 @@
 
 namespace tidemark::server {
 
+/// The other end of a connection.
+struct Peer {
+  std::string address;  ///< address:port
+  /// As in HttpRequest; there once the handshake is over.
+  std::shared_ptr<const PeerCertificates> certificates{};
+};
+
 /// Its steps are called in the order in which a request comes: head, credentials, admission, body,
 /// handler. Each may end the request by an answer, for SetAnswer; none: it goes on. What the
 /// request holds (a place in the counters, memory that is booked) is let go by the destructor.
@@ -29,7 +37,7 @@ class Exchange {
   using MaybeAnswer = std::optional<HttpResponse>;
 
   /// Both must outlive it.
-  Exchange(ServerState& state, const std::string& peer);
+  Exchange(ServerState& state, const Peer& peer);
   ~Exchange();
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -59,6 +67,9 @@ class Exchange {
   /// The answer when there is no room for the body, or no more of it.
   HttpResponse RefuseForLoad(OverloadCause cause) const;
 
+  /// The answer when the headers or the body do not come in time.
+  HttpResponse RefuseLate(std::string_view what) const;
+
   /// Once the whole request is there: its route is served among the masses.
   bool bulk() const { return route_->bulk; }
   /// The handler's answer, or that of an overload when the request has waited too long for it.
@@ -78,6 +89,7 @@ class Exchange {
  private:
   /// The answer to a request whose end is not known, so that nothing behind it can be understood.
   HttpResponse Refuse(Fault fault);
+  HttpResponse Own(HttpResponse response) const;
   HttpResponse RefuseLongHead();
   MaybeAnswer ParseHead(std::string_view block);
   HttpResponse RefuseUnauthorized();
@@ -88,7 +100,7 @@ class Exchange {
   uint64_t BytesToCome() const;
 
   ServerState& state_;
-  const std::string& peer_;
+  const Peer& peer_;
   HeadScanner scanner_;
   RequestHead head_;
   BodyReceiver body_;

@@ -4,11 +4,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "model/byte_budget.h"
+#include "model/http.h"
 
 namespace tidemark::server {
+
+/// Gives what the server answers by itself the form that its clients understand.
+using OwnAnswer = std::function<void(HttpResponse&)>;
 
 struct Options {
   /// "host:port"; IPv6 in brackets; no host = all interfaces, IPv4 and IPv6; port 0 = any free one.
@@ -56,6 +61,12 @@ struct Options {
   /// Memory of all answers that wait for clients to read them, for answers that are not small. One
   /// that would pass it is replaced by a 503, unless no other waits.
   uint64_t max_answer_bytes_in_flight = 512 << 20;
+
+  /// Applied to every answer that no handler, admission or `overloaded` of a route has given: to
+  /// requests that are no HTTP, have no route, may not come in, are too large, late, or for which
+  /// there is no room, and in place of a handler that threw. Before the route's `complete`. Called
+  /// on any thread; must not wait. Empty: plain text.
+  OwnAnswer own_answer = nullptr;
 
   /// Passwords that are checked at a time; 0 = half the cores, one or two.
   unsigned password_threads = 0;

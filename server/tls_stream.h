@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "model/http.h"
+#include "server/client_certificate.h"
 #include "server/tls_context.h"
 
 namespace tidemark::server {
@@ -57,6 +59,11 @@ class TlsStream {
                                           : handler(Opened::kYes, "");
                                  });
                            });
+  }
+
+  /// What the client showed in the handshake; null when it showed none. After the handshake.
+  std::shared_ptr<const PeerCertificates> ReadPeerCertificates() {
+    return ShownCertificates(stream_.native_handle());
   }
 
   template <class Handler>

@@ -33,10 +33,11 @@ namespace tidemark::storage {
 
 /// What is written. 2 came with kills and profiles in the state of namespaces, 3 with resources by
 /// name and what the kernel says of containers, 4 with the demand of workloads, 5 with what
-/// replicas are decided by; the files are those of 1. A store of an older format that is known is
-/// made one of this by the first who opens it for writing: then the version that wrote it refuses
-/// it, rather than to lose what it does not know.
-inline constexpr uint32_t kFormatVersion = 5;
+/// replicas are decided by, 6 with the targets of autoscalers and with LimitRanges; the files are
+/// those of 1. A store of an older format that is known is made one of this by the first who opens
+/// it for writing: then the version that wrote it refuses it, rather than to lose what it does not
+/// know.
+inline constexpr uint32_t kFormatVersion = 6;
 inline constexpr uint32_t kOldestFormatVersion = 1;
 /// The most that one record or block may have.
 inline constexpr size_t kMaxRecordBytes = size_t{1} << 30;

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 namespace tidemark::workloads {
 namespace {
 
 /// After this what was not told with the rest is not there.
 constexpr int64_t kSettledMs = kMinuteMs;
+
+constexpr std::array<std::pair<AutoscalerSlot, Resource>, 2> kTargets = {
+    {{AutoscalerSlot::kCpuTarget, Resource::kCpu},
+     {AutoscalerSlot::kMemoryTarget, Resource::kMemory}}};
 
 }  // namespace
 
@@ -21,6 +26,14 @@ std::string TargetFrom(LabelsView labels) {
   std::ranges::transform(type, type.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return TargetName(type, FindLabel(labels, "scaletargetref_name"));
+}
+
+std::optional<AutoscalerSlot> TargetSlotFrom(LabelsView labels) {
+  if (FindLabel(labels, "metric_target_type") != "utilization") return std::nullopt;
+  const std::string_view metric = FindLabel(labels, "metric_name");
+  if (metric == "cpu") return AutoscalerSlot::kCpuTarget;
+  if (metric == "memory") return AutoscalerSlot::kMemoryTarget;
+  return std::nullopt;
 }
 
 Fact* Autoscalers::Bind(std::string_view name, AutoscalerSlot slot) {
@@ -109,6 +122,25 @@ std::string_view Autoscalers::FirstOf(std::string_view workload_type, std::strin
     if (all_.find(name)->second.Told(AutoscalerSlot::kInfo).At(time_ms)) return name;
   }
   return {};
+}
+
+std::vector<ToldUtilization> Autoscalers::UtilizationOf(std::string_view workload_type,
+                                                        std::string_view workload,
+                                                        int64_t time_ms) const {
+  std::vector<ToldUtilization> all;
+  const auto* const names = NamesOf(workload_type, workload);
+  if (names == nullptr) return all;
+  for (const auto& [slot, resource] : kTargets) {
+    for (const std::string& name : *names) {
+      const Autoscaler& one = all_.find(name)->second;
+      if (!one.Told(AutoscalerSlot::kInfo).At(time_ms)) continue;
+      const auto percent = one.Told(slot).At(time_ms);
+      if (!percent || !(*percent > 0)) continue;
+      all.push_back({name, resource, *percent / 100});
+      break;
+    }
+  }
+  return all;
 }
 
 }  // namespace tidemark::workloads

@@ -1,10 +1,11 @@
 #pragma once
-// HorizontalPodAutoscalers of a namespace: which workload each scales, and between which bounds.
+// HorizontalPodAutoscalers of a namespace: which workload each scales, between which bounds, and at
+// which utilisation of its pods' requests.
 //
-// What each says comes as up to three series (kube-state-metrics: _info with the target,
-// _spec_min_replicas, _spec_max_replicas), in any order. An autoscaler of which a bound was not
-// told may have none, or its series may come with the next batch: only when the others have been
-// told for a minute it is taken to have none.
+// What each says comes as several series (kube-state-metrics: _info with the target,
+// _spec_min_replicas, _spec_max_replicas, _spec_target_metric), in any order. An autoscaler of
+// which a bound was not told may have none, or its series may come with the next batch: only when
+// the others have been told for a minute it is taken to have none.
 
 #include <array>
 #include <cmath>
@@ -14,16 +15,24 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/label.h"
+#include "model/resource.h"
 #include "model/sample.h"
 #include "workloads/fact.h"
 
 namespace tidemark::workloads {
 
-/// What a series says of an autoscaler.
-enum class AutoscalerSlot : uint8_t { kInfo = 0, kMin = 1, kMax = 2 };
-inline constexpr size_t kAutoscalerSlots = 3;
+/// What a series says of an autoscaler. The numbers are part of what is saved.
+enum class AutoscalerSlot : uint8_t {
+  kInfo = 0,
+  kMin = 1,
+  kMax = 2,
+  kCpuTarget = 3,     ///< utilisation of the requests of cpu that it keeps to, in percent
+  kMemoryTarget = 4,  ///< likewise of memory
+};
+inline constexpr size_t kAutoscalerSlots = 5;
 
 /// A fact and since when it holds without a break.
 struct LastingFact {
@@ -52,10 +61,20 @@ struct ToldBounds {
   int64_t last_ms = kNever;  ///< newest sample of the maximum
 };
 
+/// At which utilisation of its pods' requests a workload is scaled.
+struct ToldUtilization {
+  std::string_view autoscaler;  ///< stands as long as the autoscaler does
+  Resource resource = Resource::kCpu;
+  double ratio = 0;  ///< above 0
+};
+
 /// "deployment/web": no type has a slash.
 std::string TargetName(std::string_view workload_type, std::string_view workload);
 /// Of an info series: scaletargetref_kind in lower case, scaletargetref_name.
 std::string TargetFrom(LabelsView labels);
+/// Of a target's series: utilisation (metric_target_type) of cpu or memory (metric_name); nullopt
+/// of any other, of which nothing is kept.
+std::optional<AutoscalerSlot> TargetSlotFrom(LabelsView labels);
 
 /// Not thread-safe. Facts stand where they are until their last series is released.
 class Autoscalers {
@@ -76,6 +95,11 @@ class Autoscalers {
   /// Name of the first one that scales the workload; empty: none does.
   std::string_view FirstOf(std::string_view workload_type, std::string_view workload,
                            int64_t time_ms) const;
+
+  /// The utilisation that the workload is scaled at as known at that time, at most one of each
+  /// resource: of the autoscalers that scale it that of the first by name that has one.
+  std::vector<ToldUtilization> UtilizationOf(std::string_view workload_type,
+                                             std::string_view workload, int64_t time_ms) const;
 
   const std::map<std::string, Autoscaler, std::less<>>& all() const { return all_; }
   /// Puts one there as it was saved, without any series; false when it is there.

@@ -311,6 +311,8 @@ void NamespaceState::SettleDemand(Workload& workload) {
     DemandFacts facts;
     facts.replicas = ReplicasOf(workload, end_ms);
     facts.request = of_pods.request;
+    facts.limit = of_pods.limit;
+    facts.original_request = of_pods.original_request;
     facts.ready_pods = of_pods.ready;
     facts.startup_ms = workload.startups.Usual();
     if (const auto bounds =

@@ -311,15 +311,16 @@ bool NamespaceState::Restorer::ReadReplicas() {
 }
 
 bool NamespaceState::Restorer::ReadAutoscalers() {
-  constexpr size_t kLeastAutoscaler = 5;
-  const uint64_t count = in_.Count(kLeastAutoscaler);
+  const size_t slots = AutoscalerSlots();
+  const uint64_t count = in_.Count(2 + slots);
   autoscalers_.reserve(count);
   for (uint64_t i = 0; i < count; ++i) {
     std::string name = RestoreTextAfter(in_, i == 0 ? std::string_view() : autoscalers_.back());
     if (in_.failed() || (i > 0 && name <= autoscalers_.back())) {
       return Damaged("autoscalers are out of order or cut");
     }
-    for (LastingFact& told : state_->autoscalers_.Add(name)->told) told.since_ms = Ms();
+    auto& told = state_->autoscalers_.Add(name)->told;
+    for (size_t slot = 0; slot < slots; ++slot) told[slot].since_ms = Ms();
     autoscalers_.push_back(std::move(name));
   }
   return !in_.failed() || Damaged("autoscalers are cut or damaged");

@@ -60,6 +60,10 @@ class NamespaceState::Restorer {
   bool ReadResources();
   /// How many resources the version had room for.
   uint64_t Resources() const { return version_ < 3 ? kFirstSavedResources : kSavedResources; }
+  /// How many things of an autoscaler it knew.
+  size_t AutoscalerSlots() const {
+    return version_ < 6 ? kFirstSavedAutoscalerSlots : kAutoscalerSlots;
+  }
   /// Bits of resources that may be there; fails the reader where others are set.
   uint32_t ResourceBits();
   /// Where the usage of a saved resource is put; null when there is none.

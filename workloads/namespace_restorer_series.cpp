@@ -28,7 +28,8 @@ bool Fits(SavedKind kind, const Source& source) {
     case SavedKind::kSign:
       return IsSign(source.role) || source.role == Role::kPodStartTime ||
              source.role == Role::kPodReady || source.role == Role::kPodReadyTime;
-    case SavedKind::kNode: return source.role == Role::kNodeAllocatable;
+    case SavedKind::kNode:
+      return source.role == Role::kNodeAllocatable || source.role == Role::kLimitRange;
   }
   return false;
 }
@@ -40,7 +41,6 @@ Role RoleOf(SavedKind kind) {
     case SavedKind::kJobOwner: return Role::kJobOwner;
     case SavedKind::kReplicas: return Role::kReplicas;
     case SavedKind::kPodLabels: return Role::kPodLabels;
-    case SavedKind::kNode: return Role::kNodeAllocatable;
     default: return Role::kNone;
   }
 }
@@ -73,6 +73,8 @@ Role RoleOf(AutoscalerSlot slot) {
     case AutoscalerSlot::kInfo: return Role::kAutoscalerInfo;
     case AutoscalerSlot::kMin: return Role::kAutoscalerMin;
     case AutoscalerSlot::kMax: return Role::kAutoscalerMax;
+    case AutoscalerSlot::kCpuTarget:
+    case AutoscalerSlot::kMemoryTarget: return Role::kAutoscalerTarget;
   }
   return Role::kNone;
 }
@@ -353,7 +355,20 @@ bool NamespaceState::Restorer::ReadSignBinding(bool holds, Series& series) {
 bool NamespaceState::Restorer::ReadNodeBinding(Series& series) {
   series.object = std::make_unique<WorkloadKey>("", std::string(in_.Text()));
   const uint64_t slot = in_.Varint();
-  if (in_.failed() || slot > kSavedNoNodeSlot) return false;
+  if (in_.failed()) return false;
+  const bool is_limit = version_ >= 6 && slot >= kSavedFirstLimitSlot;
+  const Role role = is_limit ? Role::kLimitRange : Role::kNodeAllocatable;
+  if (series.source == kNoSource) series.role = role;
+  if (series.role != role) return false;
+  if (is_limit) {
+    const uint64_t told = slot - kSavedFirstLimitSlot;
+    if (told > kLimitRangeSlots) return false;
+    LimitRangeFacts& range = state_->limit_ranges_[series.object->second];
+    ++range.references;
+    if (told != kLimitRangeSlots) series.fact = &range.told[told];
+    return true;
+  }
+  if (slot > kSavedNoNodeSlot) return false;
   NodeFacts& node = state_->nodes_[series.object->second];
   ++node.references;
   if (slot != kSavedNoNodeSlot) series.fact = &node.allocatable[slot];
@@ -362,8 +377,8 @@ bool NamespaceState::Restorer::ReadNodeBinding(Series& series) {
 
 bool NamespaceState::Restorer::ReadAutoscalerBinding(bool holds, Series& series) {
   const uint64_t bits = in_.Varint();
-  const uint64_t of = bits / kAutoscalerSlots;
-  const auto slot = static_cast<AutoscalerSlot>(bits % kAutoscalerSlots);
+  const uint64_t of = bits / AutoscalerSlots();
+  const auto slot = static_cast<AutoscalerSlot>(bits % AutoscalerSlots());
   std::string target;
   if (slot == AutoscalerSlot::kInfo) target = in_.Text();
   if (in_.failed() || of >= autoscalers_.size()) return false;
@@ -373,6 +388,8 @@ bool NamespaceState::Restorer::ReadAutoscalerBinding(bool holds, Series& series)
   const std::string& name = autoscalers_[of];
   series.fact = state_->autoscalers_.Bind(name, slot);
   if (holds && slot == AutoscalerSlot::kInfo) state_->autoscalers_.SetTarget(name, target);
+  if (slot == AutoscalerSlot::kCpuTarget) target = ResourceName(Resource::kCpu);
+  if (slot == AutoscalerSlot::kMemoryTarget) target = ResourceName(Resource::kMemory);
   series.object = std::make_unique<WorkloadKey>(name, std::move(target));
   return true;
 }

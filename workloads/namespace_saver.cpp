@@ -303,7 +303,9 @@ SavedKind NamespaceState::Saver::KindOf(const Series& series) const {
     case Role::kAutoscalerInfo:
     case Role::kAutoscalerMin:
     case Role::kAutoscalerMax:
-      if (series.object) return SavedKind::kAutoscaler;
+    case Role::kAutoscalerTarget:
+      // Without a fact it is of a target that nobody minds.
+      if (series.object && series.fact != nullptr) return SavedKind::kAutoscaler;
       break;
     case Role::kPodReady:
     case Role::kPodReadyTime:
@@ -311,6 +313,7 @@ SavedKind NamespaceState::Saver::KindOf(const Series& series) const {
       if (series.pod != nullptr) return SavedKind::kSign;
       break;
     case Role::kNodeAllocatable:
+    case Role::kLimitRange:
       if (series.object) return SavedKind::kNode;
       break;
     default: break;
@@ -469,6 +472,14 @@ void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Se
       break;
     }
     case SavedKind::kNode: {
+      if (series.role == Role::kLimitRange) {
+        const auto& told = state_.limit_ranges_.find(series.object->second)->second.told;
+        out_.Text(series.object->second);
+        out_.Varint(kSavedFirstLimitSlot +
+                    (series.fact == nullptr ? kLimitRangeSlots
+                                            : static_cast<uint64_t>(series.fact - told.data())));
+        break;
+      }
       const auto& facts = state_.nodes_.find(series.object->second)->second.allocatable;
       out_.Text(series.object->second);
       out_.Varint(series.fact == nullptr ? kSavedNoNodeSlot
@@ -476,7 +487,7 @@ void NamespaceState::Saver::SaveBinding(SavedKind kind, uint32_t index, const Se
       break;
     }
     case SavedKind::kAutoscaler: {
-      const AutoscalerSlot slot = SlotOf(series.role);
+      const AutoscalerSlot slot = SlotOf(series);
       out_.Varint(autoscalers_.at(series.object->first) * kAutoscalerSlots +
                   static_cast<uint64_t>(slot));
       if (slot == AutoscalerSlot::kInfo) out_.Text(series.object->second);

@@ -32,11 +32,41 @@ std::optional<double> RequestOf(const Pod& pod, Resource resource, int64_t time_
   return sum > 0 && std::isfinite(sum) ? std::optional(sum) : std::nullopt;
 }
 
+/// Of all containers; absent when one that requests the resource has none: then it may use whatever
+/// its node has.
+std::optional<double> LimitOf(const Pod& pod, Resource resource, int64_t time_ms) {
+  double sum = 0;
+  for (const auto& [name, container] : pod.containers) {
+    const auto limit = container.limit.Get(resource).At(time_ms);
+    if (!limit && container.request.Get(resource).At(time_ms).value_or(0) > 0) return std::nullopt;
+    sum += limit.value_or(0);
+  }
+  return sum > 0 && std::isfinite(sum) ? std::optional(sum) : std::nullopt;
+}
+
+/// What the owner wrote for all containers; of one of which that is not known, its request.
+std::optional<double> OriginalRequestOf(const Pod& pod, Resource resource, int64_t time_ms) {
+  double sum = 0;
+  for (const auto& [name, container] : pod.containers) {
+    const OriginalRequest* const original = pod.OriginalAt(time_ms, name);
+    const auto written = original == nullptr ? std::nullopt : original->request.Get(resource);
+    sum += written ? *written : container.request.Get(resource).At(time_ms).value_or(0);
+  }
+  return sum > 0 && std::isfinite(sum) ? std::optional(sum) : std::nullopt;
+}
+
 }  // namespace
 
-AutoscalerSlot NamespaceState::SlotOf(Role role) {
-  if (role == Role::kAutoscalerInfo) return AutoscalerSlot::kInfo;
-  return role == Role::kAutoscalerMin ? AutoscalerSlot::kMin : AutoscalerSlot::kMax;
+/// Of a series that tells of an autoscaler what is kept.
+AutoscalerSlot NamespaceState::SlotOf(const Series& series) {
+  switch (series.role) {
+    case Role::kAutoscalerInfo: return AutoscalerSlot::kInfo;
+    case Role::kAutoscalerMin: return AutoscalerSlot::kMin;
+    case Role::kAutoscalerMax: return AutoscalerSlot::kMax;
+    default: break;
+  }
+  return series.object->second == ResourceName(Resource::kMemory) ? AutoscalerSlot::kMemoryTarget
+                                                                  : AutoscalerSlot::kCpuTarget;
 }
 
 int64_t NamespaceState::LastReadinessMs(const Pod& pod) const {
@@ -169,6 +199,10 @@ NamespaceState::PodFacts NamespaceState::LookAtPods(Workload& workload, Resource
     if (!request) continue;
     facts.request = request;
     newest = pod;
+  }
+  if (newest != nullptr) {
+    facts.limit = LimitOf(*newest, resource, time_ms);
+    facts.original_request = OriginalRequestOf(*newest, resource, time_ms);
   }
   return facts;
 }

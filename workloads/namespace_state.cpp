@@ -185,7 +185,8 @@ uint32_t NamespaceState::AddSeries(const SeriesItem& item, int64_t first_ms) {
 /// Whether the series was taken in by a version that did not know what it tells: it is to be bound
 /// as soon as somebody sends its labels, and till then must not be known by its hash alone.
 bool NamespaceState::IsYetToBind(const Series& series) {
-  if (series.role == Role::kNodeAllocatable || TellsOfAutoscalers(series.role)) {
+  if (series.role == Role::kNodeAllocatable || series.role == Role::kLimitRange ||
+      TellsOfAutoscalers(series.role)) {
     return !series.object;
   }
   return series.pod == nullptr &&
@@ -287,7 +288,22 @@ void NamespaceState::Bind(uint32_t index, const Source& source, LabelsView label
       const bool is_info = source.role == Role::kAutoscalerInfo;
       series.object = std::make_unique<WorkloadKey>(identity->workload,
                                                     is_info ? TargetFrom(labels) : std::string());
-      series.fact = autoscalers_.Bind(identity->workload, SlotOf(source.role));
+      series.fact = autoscalers_.Bind(identity->workload, SlotOf(series));
+      break;
+    }
+    case Role::kAutoscalerTarget: {
+      series.object = std::make_unique<WorkloadKey>(identity->workload, "");
+      const auto slot = TargetSlotFrom(labels);
+      if (!slot) break;
+      series.object->second = FindLabel(labels, "metric_name");
+      series.fact = autoscalers_.Bind(identity->workload, *slot);
+      break;
+    }
+    case Role::kLimitRange: {
+      series.object = std::make_unique<WorkloadKey>("", identity->workload);
+      LimitRangeFacts& range = limit_ranges_[std::string(identity->workload)];
+      ++range.references;
+      if (const auto slot = LimitRangeSlotFrom(labels)) series.fact = &range.told[*slot];
       break;
     }
     case Role::kNodeAllocatable: {
@@ -363,7 +379,13 @@ void NamespaceState::RemoveSeries(uint32_t index) {
       const auto replicas = replicas_.find(*series.object);
       if (--replicas->second.references == 0) replicas_.erase(replicas);
     }
-    if (TellsOfAutoscalers(role)) autoscalers_.Release(series.object->first);
+    if (TellsOfAutoscalers(role) && series.fact != nullptr) {
+      autoscalers_.Release(series.object->first);
+    }
+    if (role == Role::kLimitRange) {
+      const auto range = limit_ranges_.find(series.object->second);
+      if (--range->second.references == 0) limit_ranges_.erase(range);
+    }
     if (role == Role::kNodeAllocatable) {
       const auto node = nodes_.find(series.object->second);
       if (--node->second.references == 0) nodes_.erase(node);
@@ -467,8 +489,7 @@ void NamespaceState::ApplySample(uint32_t index, Sample sample, const SeriesItem
   }
   if (series.fact == nullptr || sample.value < 0) return;  // no request or count is negative
   if (TellsOfAutoscalers(source.role)) {
-    autoscalers_.Tell(series.object->first, SlotOf(source.role), index, sample,
-                      series.object->second);
+    autoscalers_.Tell(series.object->first, SlotOf(series), index, sample, series.object->second);
     return;
   }
   if (source.role == Role::kPodPhase && sample.value <= 0) {

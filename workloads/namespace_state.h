@@ -24,6 +24,7 @@
 #include "workloads/autoscalers.h"
 #include "workloads/entities.h"
 #include "workloads/identity.h"
+#include "workloads/limit_ranges.h"
 #include "workloads/past.h"
 #include "workloads/series_batch.h"
 
@@ -57,6 +58,8 @@ struct WorkloadView {
   /// Of the newest pod, for selectors (ProfileSubject::pod_labels).
   std::string_view pod_labels;
   bool is_autoscaled = false;  ///< by a HorizontalPodAutoscaler, whether bounds are told or not
+  /// At which utilisation of its pods' requests, at most one of each resource.
+  std::vector<ToldUtilization> utilization;
 };
 
 class NamespaceState {
@@ -177,6 +180,9 @@ class NamespaceState {
   /// bytes.
   std::array<std::optional<double>, 2> LargestNode(int64_t as_of_ms) const;
 
+  /// What LimitRanges ask of each container (StrictestOf).
+  ResourceSlots<ContainerLimits> ContainerLimitsAt(int64_t as_of_ms) const;
+
   size_t pod_count() const { return pods_.size(); }
   size_t workload_count() const { return workloads_.size(); }
   size_t series_count() const { return by_hash_.size(); }
@@ -284,10 +290,13 @@ class NamespaceState {
 
   /// What is told of the pods of a workload at the end of a minute.
   struct PodFacts {
-    std::optional<double> request;  // DemandFacts::request
+    // As DemandFacts has them.
+    std::optional<double> request;
+    std::optional<double> limit;
+    std::optional<double> original_request;
     std::optional<uint32_t> ready;
   };
-  static AutoscalerSlot SlotOf(Role role);
+  static AutoscalerSlot SlotOf(const Series& series);
   void TellReadiness(uint32_t index, Sample sample, int64_t previous_ms);
   int64_t LastReadinessMs(const Pod& pod) const;
   PodReadiness::State ReadinessAt(const Pod& pod, int64_t time_ms) const;
@@ -361,6 +370,7 @@ class NamespaceState {
   std::map<WorkloadKey, ReplicasFact> replicas_;
   std::map<std::string, NodeFacts, std::less<>> nodes_;
   Autoscalers autoscalers_;
+  LimitRanges limit_ranges_;
   std::map<std::pair<std::string, std::string>, Pod*>
       waiting_;  // by owner's name and pod: unknown or assumed
   OwnerGraph owners_;

@@ -81,6 +81,10 @@ std::array<std::optional<double>, 2> NamespaceState::LargestNode(int64_t as_of_m
   return largest;
 }
 
+ResourceSlots<ContainerLimits> NamespaceState::ContainerLimitsAt(int64_t as_of_ms) const {
+  return StrictestOf(limit_ranges_, std::max(as_of_ms, event_time_ms_));
+}
+
 /// Closes the last minute of containers that have ended for good.
 void NamespaceState::FlushOverdue() {
   while (!flushes_.empty() && flushes_.begin()->first <= event_time_ms_) {

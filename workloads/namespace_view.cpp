@@ -142,6 +142,8 @@ WorkloadView NamespaceState::ViewOf(const Workload& workload, const PodsOfWorklo
   }
   view.is_autoscaled =
       !autoscalers_.FirstOf(workload.id.workload_type, workload.id.workload, as_of_ms).empty();
+  view.utilization =
+      autoscalers_.UtilizationOf(workload.id.workload_type, workload.id.workload, as_of_ms);
   if (pods != nullptr) {
     view.containers_in_pod = LiveContainers(*pods->pods.front(), as_of_ms);
   }

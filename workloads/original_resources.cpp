@@ -8,7 +8,7 @@
 #include <exception>
 #include <utility>
 
-#include "workloads/quantity.h"
+#include "model/quantity.h"
 
 namespace tidemark::workloads {
 namespace {
@@ -29,7 +29,7 @@ constexpr std::array<std::pair<std::string_view, Resource>, 4> kAnnotated = {
 std::optional<double> AmountOf(const json::value& value) {
   std::optional<double> amount;
   if (value.is_string()) {
-    amount = ParseQuantity(value.get_string());
+    amount = tidemark::ParseQuantity(value.get_string());
   } else if (value.is_number()) {
     amount = value.to_number<double>();
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "model/label.h"
+#include "model/revision_label.h"
 
 namespace tidemark::workloads {
 
@@ -13,14 +14,12 @@ struct PodLabels {
   uint64_t set = 0;
   /// Those that stay the same from one revision of a workload to the next, in canonical encoding.
   std::string stable;
-  bool too_long = false;  ///< they would have been over kMaxStableLabelBytes: `stable` is empty
+  bool too_long =
+      false;  ///< they would have been over tidemark::kMaxStableLabelBytes: `stable` is empty
 };
 
-inline constexpr size_t kMaxStableLabelBytes = 4096;
-
-/// Reads the label_* labels of a series. Left out of `stable` are those that controllers write for
-/// each revision or pod, under the names that kube-state-metrics makes of them: a profile that
-/// selected by them would lose its workload with the next roll-over (kubernetes/autoscaler #1548).
+/// Reads the label_* labels of a series. Left out of `stable` are those of a revision
+/// (model/revision_label.h).
 PodLabels ReadPodLabels(LabelsView labels);
 
 }  // namespace tidemark::workloads

@@ -7,7 +7,7 @@ namespace tidemark::workloads {
 
 /// What a saved series is bound to, and so what follows of it. The numbers are part of the format.
 enum class SavedKind : uint8_t {
-  kAutoscaler = 0,  ///< what an autoscaler scales, or one of its bounds
+  kAutoscaler = 0,  ///< what an autoscaler scales, one of its bounds, or a target of utilisation
   kUnbound = 1,     ///< nothing: followed for its verdicts and the status of its source
   kUsage = 2,
   kRequest = 3,
@@ -22,7 +22,7 @@ enum class SavedKind : uint8_t {
   kPodLabels = 12,
   kOriginal = 13,  ///< original requests
   kSign = 14,      ///< page cache, throttling, the start of a pod, or whether it is ready
-  kNode = 15,      ///< what a node can give
+  kNode = 15,      ///< what a node can give, or a LimitRange asks
 };
 
 inline constexpr uint8_t kSavedKindBits = 0x0F;
@@ -65,6 +65,11 @@ inline constexpr uint64_t kFirstSavedSignSlots = 4;
 
 /// Slot of what a node can give of a resource that nobody minds.
 inline constexpr uint64_t kSavedNoNodeSlot = 2;
+/// Above it those of a LimitRange, the last for what nobody minds.
+inline constexpr uint64_t kSavedFirstLimitSlot = kSavedNoNodeSlot + 1;
+
+/// What is told of an autoscaler until version 5.
+inline constexpr size_t kFirstSavedAutoscalerSlots = 3;
 
 // Bits of a pod.
 inline constexpr uint8_t kSavedHidden = 0x01;
@@ -90,8 +95,9 @@ inline constexpr uint8_t kSavedObjectBits = 0x03;
 /// containers, the start of pods, nodes, and resources by name, with room for more. Older ones
 /// restore; of their series that tell of what they did not know nothing is known until they are
 /// told again with their labels. 4 the demand of workloads. 5 autoscalers, the readiness of
-/// pods, how long they take to start, and whether their limits held them back.
-inline constexpr uint8_t kSavedNamespaceVersion = 5;
+/// pods, how long they take to start, and whether their limits held them back. 6 the utilisation
+/// that autoscalers keep to, and LimitRanges.
+inline constexpr uint8_t kSavedNamespaceVersion = 6;
 inline constexpr uint8_t kOldestSavedNamespaceVersion = 1;
 
 }  // namespace tidemark::workloads

@@ -131,6 +131,12 @@ struct DemandFacts {
   /// of which those without a request ask for nothing. A pod known for less than a minute, of which
   /// not all may have been told, counts where there is no other.
   std::optional<double> request = std::nullopt;
+  /// Of the pod whose request that is: the sum of its containers' limits, above 0. Absent where one
+  /// that requests the resource has none, or where no pod requests it.
+  std::optional<double> limit = std::nullopt;
+  /// Of the same pod: the sum of what the owner wrote for its containers, and of the requests of
+  /// those of which that is not known.
+  std::optional<double> original_request = std::nullopt;
   /// Of the HorizontalPodAutoscaler that scales it: the first by name that has a maximum. As told,
   /// at least 0. A minimum is absent too while its autoscaler has none; both are as long as not all
   /// may have been told (a minute).

@@ -8,7 +8,7 @@
 namespace tidemark::workloads {
 namespace {
 
-constexpr std::array<std::pair<Role, std::string_view>, 27> kRoleNames = {{
+constexpr std::array<std::pair<Role, std::string_view>, 28> kRoleNames = {{
     {Role::kNone, "none"},
     {Role::kUsageCounter, "usage_counter"},
     {Role::kUsageGauge, "usage_gauge"},
@@ -36,6 +36,7 @@ constexpr std::array<std::pair<Role, std::string_view>, 27> kRoleNames = {{
     {Role::kAutoscalerTarget, "autoscaler_target"},
     {Role::kNodeAllocatable, "node_allocatable"},
     {Role::kPodLabels, "pod_labels"},
+    {Role::kLimitRange, "limit_range"},
 }};
 
 /// The whole text is a constant of ours: it parses.
@@ -74,6 +75,13 @@ Source OfObject(std::string_view metric, Role role, std::string_view name_label,
   source.labels.container.clear();
   source.labels.workload = name_label;
   source.workload_type = workload_type;
+  return source;
+}
+
+/// The same, of what it says of containers.
+Source OfContainers(std::string_view metric, Role role, std::string_view name_label) {
+  Source source = OfObject(metric, role, name_label);
+  source.selector = ConstantSelector(R"({type="Container"})");
   return source;
 }
 
@@ -171,6 +179,8 @@ std::vector<Source> DefaultSources() {
       // DCGM exporter: percent and MiB of each GPU of a container.
       DeviceUsage("DCGM_FI_DEV_GPU_UTIL", Resource::kGpuUtilization, 0.01),
       DeviceUsage("DCGM_FI_DEV_FB_USED", Resource::kGpuMemory, 1024.0 * 1024.0),
+      // kube-state-metrics again, of clusters that have any.
+      OfContainers("kube_limitrange", Role::kLimitRange, "limitrange"),
   };
 }
 

@@ -46,9 +46,10 @@ enum class Role : uint8_t {
   kAutoscalerInfo,    ///< which workload a HorizontalPodAutoscaler scales
   kAutoscalerMin,     ///< its lower bound
   kAutoscalerMax,     ///< its upper bound
-  kAutoscalerTarget,  ///< its target
+  kAutoscalerTarget,  ///< its target; which one stands in metric_name, metric_target_type
   kNodeAllocatable,   ///< what a node can give to pods
   kPodLabels,         ///< labels of a pod
+  kLimitRange,        ///< what a LimitRange asks; of what, and what, stands in resource, constraint
 };
 
 /// Whether it says something of a container's restarts or kills.
@@ -62,10 +63,10 @@ constexpr bool IsSign(Role role) {
   return role == Role::kPageCache || role == Role::kThrottledPeriods || role == Role::kCfsPeriods;
 }
 
-/// Whether it says what an autoscaler scales, or between which bounds.
+/// Whether it says what an autoscaler scales, between which bounds, or by what.
 constexpr bool TellsOfAutoscalers(Role role) {
   return role == Role::kAutoscalerInfo || role == Role::kAutoscalerMin ||
-         role == Role::kAutoscalerMax;
+         role == Role::kAutoscalerMax || role == Role::kAutoscalerTarget;
 }
 
 /// snake_case name as in the configuration and in /api/v1/status/sources.

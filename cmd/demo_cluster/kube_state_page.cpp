@@ -243,6 +243,25 @@ void AppendAutoscalers(const Cluster& cluster, Page& page) {
   }
 }
 
+/// One namespace has a LimitRange: that of the first workload.
+void AppendLimitRange(const Cluster& cluster, Page& page) {
+  page.Family("kube_limitrange", "gauge", "What a LimitRange asks.");
+  if (cluster.workloads().empty()) return;
+  const std::string_view name_space = cluster.workloads().front().spec.name_space;
+  const auto row = [&](std::string_view resource, std::string_view constraint, double value) {
+    page.Row({{"constraint", constraint},
+              {"limitrange", "containers"},
+              {"namespace", name_space},
+              {"resource", resource},
+              {"type", "Container"}},
+             value);
+  };
+  row("cpu", "min", 0.01);
+  row("cpu", "max", 16);
+  row("memory", "min", 16 * kMebibyte);
+  row("memory", "max", 32 * 1024 * kMebibyte);
+}
+
 void AppendNodes(const Cluster& cluster, Page& page) {
   page.Family("kube_node_status_allocatable", "gauge", "What a node has for pods.");
   for (const Node& node : cluster.nodes()) {
@@ -265,6 +284,7 @@ void AppendKubeStatePage(const Cluster& cluster, Page& page) {
   AppendOwners(cluster, page);
   AppendReplicas(cluster, page);
   AppendAutoscalers(cluster, page);
+  AppendLimitRange(cluster, page);
   AppendNodes(cluster, page);
 }
 

@@ -9,8 +9,11 @@
 
 import argparse
 import json
+import os
+import shlex
 import shutil
 import socket
+import subprocess
 import sys
 import time
 import urllib.error
@@ -133,6 +136,43 @@ class Reasons:
             lines.append(f"  curl {self.url}/api/v1/scaling")
         return lines
 
+    def asked_by_kubectl(self):
+        """Path of what an autoscaler asks for: the target of a workload that has one, until then a recommended request."""
+        def path(item, metric, **more):
+            named = {"workload": item["workload"], "workload_type": item["workload_type"], **more}
+            selector = ",".join(f"{label}={value}" for label, value in named.items())
+            return (f"/apis/external.metrics.k8s.io/v1beta1/namespaces/{item['namespace']}/{metric}"
+                    f"?labelSelector={urllib.parse.quote(selector, safe='')}")
+        decided = [item for item in self.scaled if item.get("target_replicas") is not None]
+        if decided:
+            return path(decided[0], "tidemark_target_replicas")
+        if self.oversized and self.oversized.get("container"):
+            return path(self.oversized, "tidemark_recommended_request", container=self.oversized["container"],
+                        resource=self.oversized["resource"])
+        return None
+
+
+class Kubectl:
+    """The line for people, and what comes of it."""
+
+    def __init__(self, kubeconfig, path):
+        self.arguments = ["kubectl", f"--kubeconfig={kubeconfig}", "get", "--raw", path]
+        self.answer = ""
+
+    def works(self):
+        if shutil.which("kubectl") is None:
+            self.answer = "there is no kubectl here"
+            return False
+        # Whatever proxy is set is not for an address of this machine.
+        done = subprocess.run(self.arguments, text=True, capture_output=True, timeout=20, check=False,
+                              env={**os.environ, "NO_PROXY": "*"})
+        self.answer = (done.stdout if done.returncode == 0 else done.stderr).strip()
+        return done.returncode == 0
+
+    def lines(self):
+        lines = ["as an autoscaler asks:", "  " + shlex.join(self.arguments)]
+        return lines + [f"  {self.answer}"] if self.answer else lines
+
 
 def human(value, resource):
     if value is None:
@@ -231,23 +271,30 @@ def reached(advice, reasons, args):
     )
 
 
+def kubectl_of(args, reasons):
+    path = reasons.asked_by_kubectl() if reasons and args.kubeconfig else None
+    return Kubectl(args.kubeconfig, path) if path else None
+
+
 def watch_once(prometheus, args):
     deadline = time.monotonic() + args.timeout
     advice = None
+    kubectl = None
     reason = "nothing was asked"
     said = None
     while time.monotonic() < deadline:
         try:
             advice = Advice(prometheus)
             reasons = reasons_of(args)
-            if reached(advice, reasons, args):
-                show(advice, reasons=reasons.lines() if reasons else ())
+            kubectl = kubectl_of(args, reasons)
+            if reached(advice, reasons, args) and (not args.kubeconfig or (kubectl and kubectl.works())):
+                show(advice, reasons=[*(reasons.lines() if reasons else ()), *(kubectl.lines() if kubectl else ())])
                 return 0
             now = f"{advice.counts()}; {len(advice.experienced(args.days))} with over {args.days:g} days of history"
             if now != said:
                 said = now
                 print(f"read back so far: {said}", flush=True)
-        except (OSError, ValueError, KeyError) as error:
+        except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
             reason = f"Prometheus or Tidemark cannot be asked: {error}"
         time.sleep(min(2, max(0, deadline - time.monotonic())))
     if advice is not None:
@@ -257,6 +304,8 @@ def watch_once(prometheus, args):
             f"of history for {len(advice.experienced(args.days))} of {args.experienced}, and for "
             f"{len(advice.processes())} of {args.processes} processes, or no reasons for a container that was killed"
         )
+        if kubectl and kubectl.answer:
+            reason += f"; kubectl was told: {kubectl.answer}"
     print(f"not reached within {args.timeout:.0f} s: {reason}", file=sys.stderr)
     try:
         for line in prometheus.sick_targets():
@@ -273,7 +322,8 @@ def watch_forever(prometheus, args):
             advice = Advice(prometheus)
             if advice.recommended:
                 reasons = reasons_of(args)
-                show(advice, heading, reasons.lines() if reasons else ())
+                kubectl = kubectl_of(args, reasons)
+                show(advice, heading, [*(reasons.lines() if reasons else ()), *(kubectl.lines() if kubectl else ())])
             else:
                 print("waiting for the first recommendations ...", flush=True)
         except (OSError, ValueError, KeyError) as error:
@@ -289,6 +339,7 @@ def main():
     watch = commands.add_parser("watch")
     watch.add_argument("--prometheus", required=True)
     watch.add_argument("--tidemark", help="asked why requests are what they are")
+    watch.add_argument("--kubeconfig", help="of Tidemark's Kubernetes port: kubectl asks there, too")
     watch.add_argument("--heading", default="", help="stands above the table on a terminal")
     watch.add_argument("--interval", type=float, default=5)
     watch.add_argument("--once", action="store_true")

@@ -14,7 +14,7 @@ constexpr std::string_view kRoles =
     "replicas, pod_phase, page_cache, throttled_periods, cfs_periods, restarts, terminated_reason, "
     "terminated_time, oom_events, original_request, pod_ready, pod_start_time, pod_ready_time, "
     "autoscaler_info, autoscaler_min, autoscaler_max, autoscaler_target, node_allocatable, "
-    "pod_labels";
+    "pod_labels, limit_range";
 constexpr std::string_view kDurations =
     "whole numbers with the units y, w, d, h, m, s, ms in this order, as in 90s, 1h30m or 7d";
 constexpr std::string_view kSizes =
@@ -27,10 +27,12 @@ constexpr std::string_view kRemoteWriteKeys =
     "max_body_size, max_unpacked_size, max_labels, max_label_name_length, max_label_value_length, "
     "max_future, bearer_token_file, late, ha";
 constexpr std::string_view kTopKeys =
-    "sources, estimation, profiles, forecast, scaling, compat, prices, remote_write, limits, "
+    "sources, estimation, profiles, forecast, scaling, rightsizing, kubernetes, compat, prices, "
+    "remote_write, limits, "
     "storage, backfill";
 constexpr std::string_view kEstimationKeys =
-    "preset, level, strict, mode, effect, high_water_risks, cpu, memory, gpu_utilization, "
+    "preset, level, strict, mode, effect, may_change_qos, high_water_risks, cpu, memory, "
+    "gpu_utilization, "
     "gpu_memory, ephemeral_storage";
 constexpr std::string_view kCpuKeys =
     "enabled, basis, percentile, lower_percentile, upper_percentile, half_life, samples, window, "

@@ -155,6 +155,7 @@ Profile RandomProfile(std::mt19937_64& random) {
   profile.level = static_cast<Level>(Between(random, 0, 3));
   profile.mode = static_cast<PoolMode>(Between(random, 0, 3));
   profile.effect = static_cast<Effect>(Between(random, 0, 1));
+  profile.may_change_qos = Between(random, 0, 1) == 1;
   for (const Resource resource : kBuiltInResources)
     profile.rule(resource) = RandomRule(random, resource);
   return profile;
@@ -179,7 +180,7 @@ ProfileSetPtr RandomProfiles(std::mt19937_64& random) {
 bool SameProfile(const Profile& a, const Profile& b) {
   const auto tied = [](const Profile& p) {
     return std::tie(p.name, p.preset, p.selector.text(), p.level, p.strict, p.mode, p.effect,
-                    p.resources);
+                    p.may_change_qos, p.resources);
   };
   return tied(a) == tied(b);
 }
@@ -256,7 +257,14 @@ ScalingSettingsPtr RandomScaling(std::mt19937_64& random) {
     policy.window_minutes = static_cast<int32_t>(Between(random, 1, 60));
     if (Coin(random)) rule.min_replicas = static_cast<int32_t>(Between(random, 1, 100));
     if (Coin(random)) rule.max_replicas = static_cast<int32_t>(Between(random, 100, kMaxReplicas));
-    if (Coin(random)) rule.base = Positive(random, 1e6);
+    if (Coin(random)) {
+      rule.base = Positive(random, 1e6);
+    } else {
+      constexpr std::array<UtilizationBase, 3> kBases = {
+          UtilizationBase::kRequest, UtilizationBase::kLimit, UtilizationBase::kOriginal};
+      rule.base_kind = kBases[random() % kBases.size()];
+    }
+    rule.escape_dead_band = Coin(random);
     if (Coin(random)) rule.startup_ms = Between(random, 0, kMaxStartupMs);
   }
   return settings;
@@ -265,10 +273,38 @@ ScalingSettingsPtr RandomScaling(std::mt19937_64& random) {
 bool SameScaling(const ScalingSettings& a, const ScalingSettings& b) {
   const auto rule = [](const ScalingRule& r) {
     return std::tie(r.selector.text(), r.enabled, r.policy, r.min_replicas, r.max_replicas, r.base,
-                    r.startup_ms);
+                    r.base_kind, r.escape_dead_band, r.startup_ms);
   };
   return std::equal(a.rules.begin(), a.rules.end(), b.rules.begin(), b.rules.end(),
                     [&](const ScalingRule& x, const ScalingRule& y) { return rule(x) == rule(y); });
+}
+
+RightsizingSettingsPtr RandomRightsizing(std::mt19937_64& random) {
+  auto settings = std::make_shared<RightsizingSettings>();
+  const auto mode = [&random] { return static_cast<RightsizingMode>(Between(random, 0, 2)); };
+  settings->mode = mode();
+  for (int64_t i = Between(random, 0, 3); i > 0; --i) {
+    RightsizingRule& rule = settings->rules.emplace_back();
+    rule.selector =
+        Selector::Parse(Pick(random, {"{}", "{workload=~`\\d+`,}", "\t{workload='\x01'}"})).value();
+    rule.mode = mode();
+  }
+  for (int64_t i = Between(random, 0, 3); i > 0; --i) {
+    settings->excluded_containers.insert(settings->excluded_containers.begin(),
+                                         "c-" + std::to_string(i));
+  }
+  settings->least_change_ratio = Coin(random) ? 0 : Positive(random, 0.99);
+  return settings;
+}
+
+bool SameRightsizing(const RightsizingSettings& a, const RightsizingSettings& b) {
+  const auto rule = [](const RightsizingRule& r) { return std::tie(r.selector.text(), r.mode); };
+  return a.mode == b.mode && a.excluded_containers == b.excluded_containers &&
+         a.least_change_ratio == b.least_change_ratio &&
+         std::equal(a.rules.begin(), a.rules.end(), b.rules.begin(), b.rules.end(),
+                    [&](const RightsizingRule& x, const RightsizingRule& y) {
+                      return rule(x) == rule(y);
+                    });
 }
 
 /// Without secrets: what is dumped does not show them.
@@ -322,6 +358,9 @@ Config RandomConfig(std::mt19937_64& random) {
   config.engine.profiles = RandomProfiles(random);
   config.engine.forecast = RandomForecast(random);
   config.engine.scaling = RandomScaling(random);
+  config.rightsizing = RandomRightsizing(random);
+  config.freshness.serve_ms = Between(random, 1000, kubernetes::kMostHeldMs);
+  config.freshness.hold_ms = Between(random, config.freshness.serve_ms, kubernetes::kMostHeldMs);
   config.vpa_metrics = Coin(random);
   if (Coin(random)) config.prices.currency = "EUR:#1";
   if (Coin(random)) config.prices.currency = "\xE2\x82\xAC";
@@ -375,9 +414,10 @@ bool SameConfig(const Config& a, const Config& b) {
   return engine(a.engine) == engine(b.engine) &&
          SameProfiles(*a.engine.profiles, *b.engine.profiles) &&
          SameForecast(*a.engine.forecast, *b.engine.forecast) &&
-         SameScaling(*a.engine.scaling, *b.engine.scaling) && a.vpa_metrics == b.vpa_metrics &&
-         a.prices == b.prices && ha(a.ha) == ha(b.ha) && SameBackfill(a.backfill, b.backfill) &&
-         a.max_inflight_bytes == b.max_inflight_bytes &&
+         SameScaling(*a.engine.scaling, *b.engine.scaling) &&
+         SameRightsizing(*a.rightsizing, *b.rightsizing) && a.freshness == b.freshness &&
+         a.vpa_metrics == b.vpa_metrics && a.prices == b.prices && ha(a.ha) == ha(b.ha) &&
+         SameBackfill(a.backfill, b.backfill) && a.max_inflight_bytes == b.max_inflight_bytes &&
          limits(a.remote_write) == limits(b.remote_write) &&
          a.bearer_token_file == b.bearer_token_file &&
          std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),

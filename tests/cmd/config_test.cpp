@@ -262,6 +262,7 @@ estimation:
   strict: false
   mode: dynamic
   effect: shown
+  may_change_qos: false
   high_water_risks: [0.01, 0.001]
   cpu:
     enabled: true
@@ -449,6 +450,15 @@ forecast:
   workloads: []
 scaling:
   workloads: []
+rightsizing:
+  mode: off
+  rules: []
+  excluded_containers: []
+  least_change: 0.1
+kubernetes:
+  freshness:
+    serve: 2m30s
+    hold: 5m
 compat:
   vpa_metrics: false
 prices:

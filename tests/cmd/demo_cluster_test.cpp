@@ -157,6 +157,7 @@ TEST_CASE("every metric that the default sources read from these exporters is th
                            "kube_horizontalpodautoscaler_spec_min_replicas",
                            "kube_horizontalpodautoscaler_spec_max_replicas",
                            "kube_horizontalpodautoscaler_spec_target_metric",
+                           "kube_limitrange",
                            "kube_node_status_allocatable",
                            "kube_pod_labels"}) {
     INFO(name);

@@ -60,7 +60,7 @@ TEST_CASE("The examples of the manual are good configurations", "[cmd][docs]") {
     CHECK(config);
     ++configurations;
   }
-  CHECK(configurations == 15);
+  CHECK(configurations == 17);
 }
 
 TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]") {
@@ -70,7 +70,7 @@ TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]"
   }
   const auto config = ParseConfig(
       "profiles: [{name: a, selector: '{}'}]\nforecast: {workloads: [{selector: '{}'}]}\nscaling: "
-      "{workloads: [{selector: '{}'}]}",
+      "{workloads: [{selector: '{}'}]}\nrightsizing: {rules: [{selector: '{}', mode: off}]}",
       "one");
   REQUIRE(config);
   const std::string dump = DumpConfig(*config);
@@ -80,8 +80,9 @@ TEST_CASE("The manual names every flag, every key and every role", "[cmd][docs]"
     key.erase(0, key.find_first_not_of(" -"));
     CAPTURE(key);
     CHECK((ManualNames(key + "`") || key == "sources" || key == "estimation" || key == "profiles" ||
-           key == "forecast" || key == "scaling" || key == "compat" || key == "remote_write" ||
-           key == "limits" || key == "storage" || key == "backfill" || key == "prices"));
+           key == "forecast" || key == "scaling" || key == "rightsizing" || key == "kubernetes" ||
+           key == "compat" || key == "remote_write" || key == "limits" || key == "storage" ||
+           key == "backfill" || key == "prices"));
     begin = end + 1;
   }
   for (auto role = workloads::Role::kNone; role <= workloads::Role::kPodLabels;

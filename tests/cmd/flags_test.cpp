@@ -82,7 +82,10 @@ TEST_CASE("A value can stand behind a space and may be empty where that means so
 
 TEST_CASE("A wrong flag is named with what is allowed", "[cmd][flags]") {
   const std::string all =
-      "--config.file, --web.listen-address, --web.config.file, --storage.path, --storage.sync, "
+      "--config.file, --web.listen-address, --web.config.file, --kubernetes.listen-address, "
+      "--kubernetes.tls-cert-file, --kubernetes.tls-private-key-file, "
+      "--kubernetes.requestheader-client-ca-file, --kubernetes.requestheader-allowed-names, "
+      "--kubernetes.client-ca-file, --kubernetes.cluster, --storage.path, --storage.sync, "
       "--eval.interval, "
       "--log.level, "
       "--log.format, --clock.start, "

@@ -41,6 +41,8 @@ const Wrong kWrong[] = {
      "estimation.mode: there is no mode on, allowed: off, static, dynamic, static_and_dynamic"},
     {"estimation: {effect: ''}",
      "estimation.effect: there is no effect \"\", allowed: applied, shown"},
+    {"estimation: {may_change_qos: never}",
+     "estimation.may_change_qos: never is not a boolean, allowed: true, false"},
     {"estimation: {strict: 1}", "estimation.strict: 1 is not a boolean, allowed: true, false"},
     {"estimation: {cpu: {enabled: yes}}",
      "estimation.cpu.enabled: yes is not a boolean, allowed: true, false"},
@@ -178,7 +180,8 @@ const Wrong kWrong[] = {
      "profiles[0].selector: selector namespace=\"x\": expected { at position 1"},
     {"profiles: [{name: a, selector: '{}', presets: vpa}]",
      "profiles[0].presets: there is no such key (did you mean preset?), allowed: name, selector, "
-     "preset, level, strict, mode, effect, high_water_risks, cpu, memory, gpu_utilization, "
+     "preset, level, strict, mode, effect, may_change_qos, high_water_risks, cpu, memory, "
+     "gpu_utilization, "
      "gpu_memory, ephemeral_storage"},
     {"estimation: {cpu: {floor: 2}}\nprofiles: [{name: a, selector: '{}', cpu: {ceiling: 1}}]",
      "profiles[0].cpu.ceiling: floor (2) is above ceiling (1), allowed: at most as much"},
@@ -216,6 +219,7 @@ profiles:
     level: namespace
     mode: static_and_dynamic
     effect: applied
+    may_change_qos: true
     high_water_risks: [0.0001, 0.2]
     cpu:
       enabled: false
@@ -257,6 +261,7 @@ profiles:
   CHECK_FALSE(profile.strict);
   CHECK(profile.mode == PoolMode::kStaticAndDynamic);
   CHECK(profile.effect == Effect::kApplied);
+  CHECK(profile.may_change_qos);
   CHECK(profile.high_water_risks == std::vector{0.2, 0.0001});
   const ResourceRule cpu{.enabled = false,
                          .basis = Basis::kHighWater,
@@ -341,13 +346,15 @@ TEST_CASE("Profiles inherit from estimation, wherever it stands in the file", "[
 
 TEST_CASE("A profile with a preset of its own inherits nothing", "[cmd][profiles]") {
   const Profile profile = Only(
-      "estimation: {mode: static, effect: applied, level: workload, cpu: {expansion: 1.2}}\n"
+      "estimation: {mode: static, effect: applied, may_change_qos: true, level: workload, cpu: "
+      "{expansion: 1.2}}\n"
       "profiles: [{cpu: {percentile: 0.5}, name: a, selector: '{}', preset: vpa, strict: true}]\n");
   Profile vpa = PresetProfile(Preset::kVpa);
   vpa.rule(Resource::kCpu).percentile = 0.5;
   CHECK(profile.resources == vpa.resources);
   CHECK(profile.mode == PoolMode::kDynamic);
   CHECK(profile.effect == vpa.effect);
+  CHECK_FALSE(profile.may_change_qos);
   CHECK(profile.level == Level::kContainer);
   CHECK(profile.strict);
 }
@@ -381,6 +388,7 @@ profiles:
     preset: vpa
     strict: true
     effect: applied
+    may_change_qos: true
     cpu: {percentile: 0.8, lower_percentile: 0.4, upper_percentile: 0.99, half_life: 12h, margin: 0.2,
           confidence_interval: 12h, pod_minimum: 10m, rounding: 10m, weight: by_request}
     memory: {window: 12h, kills: {bump_ratio: 1.5, min_bump: 200Mi}}

@@ -110,7 +110,7 @@ TEST_CASE("A reload takes over forecasts where somebody takes them", "[cmd][relo
   const auto refused = in_force.Reload();
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.ends_with(
-      "changes of estimation, profiles, compat, prices, forecast"));
+      "changes of estimation, profiles, rightsizing, kubernetes, compat, prices, forecast"));
   CHECK(applied.size() == 1);
   CHECK(bench.applied.empty());
 }
@@ -161,7 +161,7 @@ TEST_CASE("A reload that changes what needs a restart is refused as a whole", "[
   const std::string same(kFile.substr(kFile.find("backfill")));
   constexpr std::string_view kRest =
       ": changed, which needs a restart, and nothing was applied; allowed in a reload: changes of "
-      "estimation, profiles, compat, prices";
+      "estimation, profiles, rightsizing, kubernetes, compat, prices";
   const auto names = [&](const std::string& content) {
     const std::string message = bench.Refused(good + content);
     REQUIRE(message.ends_with(kRest));

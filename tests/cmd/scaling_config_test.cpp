@@ -54,8 +54,10 @@ const BadRule kBadRules[] = {
      "max_replicas: min_replicas (5) is more than max_replicas (3), allowed: at most as many"},
     {"max_replicas: 3, min_replicas: 5",
      "min_replicas: min_replicas (5) is more than max_replicas (3), allowed: at most as many"},
-    {"base: 0", "base: 0 is out of range, allowed: 0 < x <= 1000000000000000, or request"},
-    {"base: -1", "base: -1 is out of range, allowed: 0 < x <= 1000000000000000, or request"},
+    {"base: 0",
+     "base: 0 is out of range, allowed: 0 < x <= 1000000000000000, or request, limit or original"},
+    {"base: -1",
+     "base: -1 is out of range, allowed: 0 < x <= 1000000000000000, or request, limit or original"},
     {"startup: 31m", "startup: 31m is out of range, allowed: 0s <= x <= 30m, or measured"},
     {"window: 30s", "window: 30s is out of range, allowed: 1m <= x <= 1h"},
     {"window: 61m", "window: 61m is out of range, allowed: 1m <= x <= 1h"},
@@ -76,7 +78,8 @@ const BadRule kBadRules[] = {
     {"slo: 0.9", "slo: 0.9 is not a map, allowed: the keys utilization, time"},
     {"maxreplicas: 3",
      "maxreplicas: there is no such key (did you mean max_replicas?), allowed: selector, enabled, "
-     "policy, min_replicas, max_replicas, base, startup, window, tolerance, target_utilization, "
+     "policy, min_replicas, max_replicas, base, escape_dead_band, startup, window, tolerance, "
+     "target_utilization, "
      "utilization, high_water_risk, slo"},
 };
 
@@ -169,12 +172,23 @@ TEST_CASE("Where a value comes from elsewhere, that can be written", "[cmd][conf
   CHECK(RuleWith("min_replicas: 3, max_replicas: 3").min_replicas == 3);
 }
 
+TEST_CASE("a base is an amount, or what it is taken from", "[config]") {
+  CHECK(RuleWith("base: limit").base_kind == UtilizationBase::kLimit);
+  CHECK_FALSE(RuleWith("base: limit").base);
+  CHECK(RuleWith("base: original").base_kind == UtilizationBase::kOriginal);
+  CHECK(RuleWith("base: request").base_kind == UtilizationBase::kRequest);
+  CHECK(RuleWith("base: 2").base_kind == UtilizationBase::kRequest);
+  CHECK(RuleWith("base: 2").base == 2);
+  CHECK(RuleWith("escape_dead_band: true").escape_dead_band);
+  CHECK_FALSE(RuleWith("base: 2").escape_dead_band);
+}
+
 TEST_CASE("A dump of scaling has every key and reads as the same", "[cmd][config][scaling]") {
   const Config config = Parsed("scaling: {workloads: [{selector: '{}'}]}");
   const std::string dump = DumpConfig(config);
   const size_t begin = dump.find("scaling:\n");
   REQUIRE(begin != std::string::npos);
-  CHECK(dump.substr(begin, dump.find("compat:\n") - begin) == R"(scaling:
+  CHECK(dump.substr(begin, dump.find("rightsizing:\n") - begin) == R"(scaling:
   workloads:
     - selector: "{}"
       enabled: true
@@ -182,6 +196,7 @@ TEST_CASE("A dump of scaling has every key and reads as the same", "[cmd][config
       min_replicas: autoscaler
       max_replicas: autoscaler
       base: request
+      escape_dead_band: false
       startup: measured
       window: 3m
       tolerance: 0.1
@@ -236,6 +251,7 @@ scaling:
     - {selector: '{namespace="paper"}', policy: debi-paper, max_replicas: 9}
     - {selector: '{namespace="evt"}', policy: evt-bilstm-hpa}
     - {selector: '{namespace="drawn", workload_type="statefulset"}', policy: hpa}
+    - {selector: '{namespace="based"}', base: original, escape_dead_band: true}
 )";
   constexpr std::string_view kUsual =
       "tidemark, utilisation above 0.9 in at most 0.02 of the time, tolerance 0.1, window 3m; ";
@@ -267,6 +283,10 @@ scaling:
             std::string(kNoBounds) + std::string(kRest) +
             "  the target goes by the load of the last minute alone: its forecast has no bilstm "
             "among its models, as is usual for its type\n");
+
+  CHECK(explained("based", "deployment")
+            .find("one pod counts for its original request; start-up "
+                  "as measured; targets leave an HPA's dead band\n") != std::string::npos);
 
   const auto obstacle = [&](const char* name_space, const char* type) {
     const std::string lines = explained(name_space, type);

@@ -22,6 +22,7 @@ import time
 import unittest
 import warnings
 
+from certificates import Authority, replace
 from programs import free_port, wait_for
 
 TIDEMARK = os.environ.get("TIDEMARK_BIN", "build/release/bin/tidemark")
@@ -33,39 +34,6 @@ WRONG = {"Authorization": "Basic " + base64.b64encode(b"prometheus:wrong").decod
 TOKEN = "token-of-the-writers"
 WRITE = {"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy"}
 EMPTY_MESSAGE = b"\0"  # snappy: no bytes
-
-
-def openssl(*arguments):
-    subprocess.run(["openssl", *arguments], check=True, capture_output=True)
-
-
-class Authority:
-    """A certificate authority in a folder."""
-
-    def __init__(self, folder, name):
-        self.folder = pathlib.Path(folder)
-        self.certificate = str(self.folder / f"{name}.crt")
-        self.key = str(self.folder / f"{name}.key")
-        openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
-                "-subj", f"/CN={name}", "-keyout", self.key, "-out", self.certificate)
-
-    def issue(self, name, sans, days=2):
-        """Paths of a new certificate and its key."""
-        base = str(self.folder / f"{name}-{time.monotonic_ns()}")
-        extensions = base + ".cnf"
-        pathlib.Path(extensions).write_text(f"subjectAltName={sans}\n")
-        openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
-                "-keyout", base + ".key", "-out", base + ".csr")
-        openssl("x509", "-req", "-in", base + ".csr", "-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial",
-                "-days", str(days), "-extfile", extensions, "-out", base + ".crt")
-        return base + ".crt", base + ".key"
-
-
-def replace(path, content):
-    """Writes the file whole, as a mounted secret changes."""
-    temporary = str(path) + ".new"
-    pathlib.Path(temporary).write_text(content)
-    os.rename(temporary, path)
 
 
 class Daemon:

@@ -80,6 +80,23 @@ class Bench(unittest.TestCase):
             self.assertGreater(values["tidemark", metric], 0)
         self.assertGreater(values["floor", "openblas_iterations_per_second"], 0)
 
+    def test_kubernetes_asks_by_schedule_and_checks_every_answer(self):
+        results = self.results("kubernetes", bench("kubernetes", "--quick"))
+        values = {(result["part"], result.get("kind"), result["metric"]): result["value"] for result in results}
+        for part in ("without_ingest", "with_ingest"):
+            for kind, requests in (("gets", 200), ("admissions", 20)):
+                self.assertEqual(values[part, kind, "requests_total"], requests)
+                self.assertEqual(values[part, kind, "wrong_answers_total"], 0)
+                order = [values[part, kind, f"{name}_seconds"] for name in ("p50", "p90", "p99", "p999", "max")]
+                self.assertGreater(order[0], 0)
+                self.assertEqual(order, sorted(order))
+        for part, kind in (("flat_out", "gets"), ("new_connections", "new_connections")):
+            self.assertGreater(values[part, kind, "requests_total"], 0)
+            self.assertEqual(values[part, kind, "wrong_answers_total"], 0)
+        self.assertGreater(values["ingest", None, "samples_sent_total"], 0)
+        self.assertEqual(values["ingest", None, "samples_acknowledged_total"], values["ingest", None, "samples_sent_total"])
+        self.assertGreater(values["state", None, "deployments"], 1)
+
     def test_an_unknown_name_lists_the_known_ones(self):
         run = bench("nonsense")
         self.assertEqual(run.returncode, 2)

@@ -64,6 +64,13 @@ class Image(unittest.TestCase):
             with self.subTest(library=library):
                 self.assertTrue(packages & (always | set(listed)), packages)
 
+    @NEEDS_YAML
+    def test_the_image_names_the_ports_of_the_manifests(self):
+        named = re.search(r"^EXPOSE (.+)$", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)[1].split()
+        used = {str(port["containerPort"]) for folder in ("kustomize", "kustomize-external-metrics")
+                for port in load(DEPLOY / folder / "deployment.yaml")["spec"]["template"]["spec"]["containers"][0]["ports"]}
+        self.assertEqual(set(named), used)
+
 
 class Files(unittest.TestCase):
     def test_yaml_has_no_tabs_and_ends_with_a_newline(self):
@@ -79,7 +86,11 @@ class Files(unittest.TestCase):
     def test_every_yaml_file_parses(self):
         for path in sorted(DEPLOY.rglob("*.yaml")):
             with self.subTest(path=path.name):
-                self.assertIsInstance(load(path), dict)
+                documents = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+                self.assertTrue(documents)
+                for document in documents:
+                    # Patches in the form of RFC 6902 are lists.
+                    self.assertIsInstance(document, list if path.name == "arguments.yaml" else dict)
 
 
 @NEEDS_YAML
@@ -151,7 +162,7 @@ class OverTls(unittest.TestCase):
         self.container = self.pod["containers"][0]
 
     def test_kustomization_names_every_file(self):
-        named = {patch["path"] for patch in self.kustomization["patches"]} | {"kustomization.yaml"}
+        named = set(self.kustomization["patchesStrategicMerge"]) | {"kustomization.yaml"}
         for generator in self.kustomization["configMapGenerator"]:
             named |= set(generator["files"])
         self.assertEqual(named, {path.name for path in self.folder.iterdir()})

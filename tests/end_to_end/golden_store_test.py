@@ -60,6 +60,17 @@ def killed(kills):
         facts += [(name, dict(more, container="app"), value) for name, more, value in of_container]
         for name, more, value in facts:
             body += series(dict(names, __name__=name, **more), value, START_MS + 600_000 + 60_000 * kills)
+    scaler = {"namespace": "gold", "horizontalpodautoscaler": "gold"}
+    of_namespace = [
+        ("kube_horizontalpodautoscaler_info", {**scaler, "scaletargetref_kind": "StatefulSet",
+                                               "scaletargetref_name": "gold"}, 1.0),
+        ("kube_horizontalpodautoscaler_spec_max_replicas", scaler, 9.0),
+        ("kube_horizontalpodautoscaler_spec_target_metric",
+         {**scaler, "metric_name": "memory", "metric_target_type": "utilization"}, 70.0),
+        ("kube_limitrange", {"namespace": "gold", "limitrange": "all", "resource": "cpu", "type": "Container",
+                             "constraint": "max"}, 8.0)]
+    for name, labels, value in of_namespace:
+        body += series(dict(labels, __name__=name), value, START_MS + 600_000 + 60_000 * kills)
     return pack(body)
 
 
@@ -102,7 +113,8 @@ class GoldenStores(unittest.TestCase):
         return path
 
     def test_every_format_is_there(self):
-        self.assertEqual({path.name for path in STORES.iterdir()}, {"format-1", "format-2", "format-3", "format-4", "format-5"})
+        self.assertEqual({path.name for path in STORES.iterdir()}, {"format-1", "format-2", "format-3", "format-4", "format-5",
+                                                                   "format-6"})
 
     def test_state_and_advice_are_those_of_the_version_that_wrote_it(self):
         for golden in sorted(STORES.iterdir()):

@@ -296,5 +296,110 @@ class Decisions(unittest.TestCase):
                     self.assertGreater(compared, minutes - 10)
 
 
+class ScalePoints(unittest.TestCase):
+    """An HPA on utilisation whose pods were corrected: the point at which it scales, worked out here once more."""
+
+    UTILIZATION = 60  # percent
+    ORIGINAL = {"app": 2.0}  # as the annotation has it; the proxy came later
+    CURRENT = {"app": 0.5, "proxy": 0.25}
+
+    def body(self, when, minute, more=()):
+        pod = {"namespace": "shop", "pod": "web-5c9f7b6d4-aaaaa"}
+        scaler = {"namespace": "shop", "horizontalpodautoscaler": "web-hpa"}
+        annotation = json.dumps({name: {"requests": {"cpu": str(cores)}} for name, cores in self.ORIGINAL.items()})
+        lines = [
+            ("kube_pod_owner", {**pod, "owner_kind": "ReplicaSet", "owner_name": "web-5c9f7b6d4",
+                                "owner_is_controller": "true"}, 1),
+            ("kube_replicaset_owner", {"namespace": "shop", "replicaset": "web-5c9f7b6d4", "owner_kind": "Deployment",
+                                       "owner_name": "web"}, 1),
+            ("kube_pod_annotations", {**pod, "annotation_tidemark_io_original_resources": annotation}, 1),
+            ("kube_deployment_spec_replicas", {"namespace": "shop", "deployment": "web"}, 30),
+            ("kube_horizontalpodautoscaler_info", {**scaler, "scaletargetref_kind": "Deployment",
+                                                   "scaletargetref_name": "web"}, 1),
+            ("kube_horizontalpodautoscaler_spec_min_replicas", scaler, 31),
+            ("kube_horizontalpodautoscaler_spec_max_replicas", scaler, 60),
+            ("kube_horizontalpodautoscaler_spec_target_metric",
+             {**scaler, "metric_name": "cpu", "metric_target_type": "utilization"}, self.UTILIZATION),
+            *more]
+        for name, cores in self.CURRENT.items():
+            lines.append(("kube_pod_container_resource_requests",
+                          {**pod, "container": name, "resource": "cpu", "unit": "core"}, cores))
+            lines.append(("container_cpu_usage_seconds_total",
+                          {**pod, "container": name, "cpu": "total", "id": "/" + name}, 0.3 * cores * MINUTE * minute))
+        return [series({"__name__": metric, **labels}, value, when * 1000) for metric, labels, value in lines]
+
+    def send(self, daemon, start, minutes, more=()):
+        for minute in minutes:
+            status, _, answer = daemon.write(pack(b"".join(self.body(start + minute * MINUTE, minute, more))))
+            self.assertEqual(status, 204, answer)
+
+    def targets(self, daemon):
+        (target,) = wait_for("the target of the HPA",
+                             lambda: (scaling_of(daemon, WEB) or {}).get("utilization_targets"), 60)
+        return target
+
+    def check(self, daemon, before):
+        """`before`: what the pods requested together as their owner wrote it."""
+        ratio, now = self.UTILIZATION / 100, sum(self.CURRENT.values())
+        (workload,) = json.loads(daemon.get("/api/v1/workloads/shop/deployment/web")[2])["data"]["workloads"]
+        recommended = 0
+        for container in workload["containers"]:
+            (cpu,) = [of for of in container["resources"] if of["resource"] == "cpu"]
+            recommended += cpu["recommended_request"]
+        target = workload["scaling"]["utilization_targets"][0]
+        self.assertEqual((target["autoscaler"], target["resource"], target["unit"]), ("web-hpa", "cpu", "core"))
+        self.assertAlmostEqual(target["target_utilization_ratio"], ratio)
+        self.assertAlmostEqual(target["scale_point_original"], ratio * before)
+        self.assertAlmostEqual(target["scale_point_current"], ratio * now)
+        self.assertAlmostEqual(target["scale_point_recommended"], ratio * recommended)
+        self.assertAlmostEqual(target["preserving_target_ratio"], ratio * before / recommended)
+        return target
+
+    def test_the_point_at_which_an_autoscaler_scales(self):
+        start = int(time.time()) // MINUTE * MINUTE - 3600
+        rule = "scaling: {workloads: [{selector: '{workload=\"web\"}', base: %s, policy: hpa%s}]}"
+        config = rule % ("request", ", escape_dead_band: true")
+        with Daemon(config, flags=[f"--clock.start={start * 1000 + 3600_000}"]) as daemon:
+            self.send(daemon, start, range(12))
+            self.targets(daemon)
+            target = self.check(daemon, before=2.25)  # 2 of the app, and the proxy's 0.25 of now
+            self.assertIn("averageValue: 1350m", target["sentence"])  # 0.6 × 2.25
+            # The same in /metrics and in the list.
+            page = wait_for("the scale point in /metrics", lambda: (lambda page: page if total(
+                page, "tidemark_autoscaler_scale_point", requests="recommended", **WEB) else None)(daemon.metrics()), 60)
+            self.assertAlmostEqual(total(page, "tidemark_autoscaler_scale_point", requests="original", **WEB), 1.35)
+            self.assertAlmostEqual(total(page, "tidemark_autoscaler_scale_point", requests="current", **WEB), 0.45)
+            self.assertAlmostEqual(total(page, "tidemark_autoscaler_target_utilization_ratio", **WEB), 0.6)
+            self.assertAlmostEqual(total(page, "tidemark_autoscaler_preserving_target_ratio", **WEB),
+                                   target["preserving_target_ratio"])
+            (item,) = json.loads(daemon.get("/api/v1/scaling")[2])["data"]["workloads"]
+            self.assertEqual(item["utilization_targets"][0], target)
+            # At the minimum of 31, of 30: one more is within a tenth, 34 are not.
+            self.assertEqual((item["target_replicas"], item["decided_replicas"], item["escaped"]), (34, 31, True), item)
+            self.assertEqual(total(page, "tidemark_target_replicas", **WEB), 34)
+            self.assertEqual(total(page, "tidemark_scaling_policy_info", escape_dead_band="true", **WEB), 1)
+            # Over a restart nothing is told anew.
+            daemon.kill()
+            daemon.start()
+            self.assertEqual(self.targets(daemon), target)
+            self.assertEqual(daemon.stop(), 0)
+            daemon.start()
+            self.assertEqual(self.targets(daemon), target)
+            # Measured by what the owner wrote, the same load is a smaller share.
+            pathlib.Path(daemon.config).write_text(rule % ("original", ""))
+            self.assertEqual(daemon.request("POST", "/-/reload", body=b"")[0], 200)
+            self.send(daemon, start, range(12, 15))
+            scaling = wait_for("the other base", lambda: (lambda of: of if of.get("request") == 2.25 else None)(
+                scaling_of(daemon, WEB) or {}), 60)
+            self.assertEqual(scaling["base"], "original")
+            self.assertAlmostEqual(scaling["decision"]["load_ratio"], scaling["demand"] / (30 * 2.25))
+            # A limit nobody has is none to measure by.
+            pathlib.Path(daemon.config).write_text(rule % ("limit", ""))
+            self.assertEqual(daemon.request("POST", "/-/reload", body=b"")[0], 200)
+            self.send(daemon, start, range(15, 18))
+            wait_for("the missing limit", lambda: (scaling_of(daemon, WEB) or {}).get("why") == "no_limit", 60)
+            self.check(daemon, before=2.25)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -264,6 +264,24 @@ void RandomTraffic::Autoscalers(TrafficBatch& batch) {
             {"horizontalpodautoscaler", name}},
            Chance(200) ? 20 : 10);
     }
+    if (i % 2 == 0) {
+      Tell(batch, nullptr,
+           {{"__name__", "kube_horizontalpodautoscaler_spec_target_metric"},
+            {"horizontalpodautoscaler", name},
+            {"metric_name", i == 0 ? "cpu" : "memory"},
+            {"metric_target_type", i == 4 ? "average" : "utilization"}},
+           Chance(100) ? 80 : 70);
+    }
+  }
+  for (const char* const constraint : {"min", "max", "default"}) {
+    if (Chance(30)) continue;
+    Tell(batch, nullptr,
+         {{"__name__", "kube_limitrange"},
+          {"limitrange", "containers"},
+          {"resource", "cpu"},
+          {"type", "Container"},
+          {"constraint", constraint}},
+         Chance(100) ? 4 : 2);
   }
 }
 

@@ -198,7 +198,7 @@ TEST_CASE("a namespace of version 1 restores, and its series are bound when thei
   const auto restored = a.Restore(saved, MappingOfVersion1(a));
   INFO((restored ? "" : restored.error().message));
   REQUIRE(restored);
-  REQUIRE(a.Saved().front() == 5);
+  REQUIRE(a.Saved().front() == 6);
   const size_t series = a.state->series_count();
   const size_t pods = a.state->pod_count();
   REQUIRE(SeriesOf(a, "kube_pod_labels") > 0);
@@ -245,7 +245,7 @@ TEST_CASE("a namespace of version 3 restores, and its demand begins then", "[eng
   const auto restored = a.Restore(saved, a.OwnMapping());
   INFO((restored ? "" : restored.error().message));
   REQUIRE(restored);
-  CHECK(a.Saved().front() == 5);
+  CHECK(a.Saved().front() == 6);
   for (const auto& view : a.state->View(a.state->event_time_ms())) CHECK(view.demand);
   const int64_t begin_ms = a.state->event_time_ms();
   NamespaceWorld b;
@@ -271,7 +271,7 @@ TEST_CASE("a namespace of version 4 restores, and what it did not know is bound 
   const auto restored = a.Restore(saved, a.OwnMapping());
   INFO((restored ? "" : restored.error().message));
   REQUIRE(restored);
-  CHECK(a.Saved().front() == 5);
+  CHECK(a.Saved().front() == 6);
   NamespaceWorld b;
   REQUIRE(b.Restore(a.Saved(), b.OwnMapping()));
   RandomTraffic traffic(
@@ -293,13 +293,65 @@ TEST_CASE("a namespace of version 4 restores, and what it did not know is bound 
   CHECK(a.Saved() == b.Saved());
 }
 
+TEST_CASE(
+    "a namespace of version 5 restores, and targets of utilisation are known when they are told",
+    "[engine][state]") {
+  std::ifstream file(TIDEMARK_TEST_DATA "/../engine/state_corpus/version_5_an_hour",
+                     std::ios::binary);
+  const std::string saved(std::istreambuf_iterator<char>(file), {});
+  REQUIRE(saved.front() == 5);
+  NamespaceWorld a;
+  const auto restored = a.Restore(saved, a.OwnMapping());
+  INFO((restored ? "" : restored.error().message));
+  REQUIRE(restored);
+  CHECK(a.Saved().front() == 6);
+  const auto views = [&a] { return a.state->View(a.state->event_time_ms()); };
+  // The bounds are kept.
+  std::string autoscaled;
+  for (const auto& view : views()) {
+    if (view.max_replicas && view.id->workload_type == "deployment") autoscaled = view.id->workload;
+    CHECK(view.utilization.empty());
+  }
+  REQUIRE_FALSE(autoscaled.empty());
+  NamespaceWorld b;
+  REQUIRE(b.Restore(a.Saved(), b.OwnMapping()));
+  TrafficBatch batch;
+  batch.arrival_ms = a.state->event_time_ms() + 1000;
+  const LabelView info[] = {{"__name__", "kube_horizontalpodautoscaler_info"},
+                            {"cluster", "east"},
+                            {"horizontalpodautoscaler", "a-new-one"},
+                            {"namespace", "shop"},
+                            {"scaletargetref_kind", "Deployment"},
+                            {"scaletargetref_name", autoscaled}};
+  const LabelView target[] = {{"__name__", "kube_horizontalpodautoscaler_spec_target_metric"},
+                              {"cluster", "east"},
+                              {"horizontalpodautoscaler", "a-new-one"},
+                              {"metric_name", "cpu"},
+                              {"metric_target_type", "utilization"},
+                              {"namespace", "shop"}};
+  batch.series.push_back({EncodeLabels(info), {{batch.arrival_ms, 1, 0}}, false});
+  batch.series.push_back({EncodeLabels(target), {{batch.arrival_ms, 75, 0}}, false});
+  a.Put(batch);
+  b.Put(batch);
+  size_t told = 0;
+  for (const auto& view : views()) {
+    for (const auto& each : view.utilization) {
+      CHECK(view.id->workload == autoscaled);
+      CHECK(each.ratio == 0.75);
+      ++told;
+    }
+  }
+  CHECK(told == 1);
+  CHECK(a.Saved() == b.Saved());
+}
+
 TEST_CASE("cluster and name of a saved namespace can be read alone", "[engine][state]") {
   NamespaceWorld a;
   a.Begin();
   const auto name = NamespaceState::SavedName(a.Saved());
   REQUIRE(name);
   CHECK(*name == NamespaceName{"east", "shop"});
-  CHECK_FALSE(NamespaceState::SavedName(std::string("\x06\x00\x00", 3)));
+  CHECK_FALSE(NamespaceState::SavedName(std::string("\x07\x00\x00", 3)));
   CHECK_FALSE(NamespaceState::SavedName(a.Saved().substr(0, 4)));
 }
 

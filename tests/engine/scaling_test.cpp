@@ -256,6 +256,61 @@ TEST_CASE("A base and a start-up of the rule take the place of what is told", "[
   CHECK(told->is_startup_measured);
 }
 
+TEST_CASE("A pod counts for its request, its limit or its original request", "[scaling]") {
+  const auto load = [](UtilizationBase kind, const DemandFacts& facts) {
+    Rig rig(ByHpa([kind](ScalingRule& rule) { rule.base_kind = kind; }));
+    const auto now = rig.Put(8, facts);
+    REQUIRE(now);
+    CHECK(now->base_kind == kind);
+    INFO(now->why);
+    REQUIRE(now->decision);
+    // The stock formula at half of what ten pods count for.
+    CHECK(now->decision->recommended == static_cast<int32_t>(std::ceil(8 / 0.5 / *now->request)));
+    return now->decision->load_ratio;
+  };
+  const DemandFacts facts = With([](auto& f) {
+    f.limit = 4;
+    f.original_request = 2;
+  });
+  CHECK(load(UtilizationBase::kRequest, facts) == 0.8);
+  CHECK(load(UtilizationBase::kLimit, facts) == 0.2);
+  CHECK(load(UtilizationBase::kOriginal, facts) == 0.4);
+}
+
+TEST_CASE("A base that is a limit needs one", "[scaling]") {
+  const auto rules = ByHpa([](ScalingRule& rule) { rule.base_kind = UtilizationBase::kLimit; });
+  Rig rig(rules);
+  rig.Put(8);
+  CHECK(rig.Why() == "no_limit");
+  CHECK_FALSE(rig.Now()->request);
+  // It is said after a restart as well.
+  const std::string bytes = rig.Bytes();
+  Rig later(rules);
+  ByteReader in(bytes);
+  REQUIRE(later.history.RestoreContainer(kWeb, in));
+  later.minute = rig.minute;
+  CHECK(later.Why() == "no_limit");
+  CHECK(later.Now()->base_kind == UtilizationBase::kLimit);
+  CHECK(later.Bytes() == bytes);
+  rig.Put(8, With([](auto& f) { f.limit = 1; }));
+  CHECK(rig.Why().empty());
+  // An amount takes the place of all of them.
+  Rig amount(ByHpa([](ScalingRule& rule) {
+    rule.base_kind = UtilizationBase::kLimit;
+    rule.base = 2;
+  }));
+  CHECK(amount.Decided(8).load_ratio == 0.4);
+}
+
+TEST_CASE("Whether a target is to leave the dead band follows the rule at once", "[scaling]") {
+  Rig rig;
+  rig.Decided(8);
+  CHECK_FALSE(rig.Now()->escape_dead_band);
+  rig.Reload(ByHpa([](ScalingRule& rule) { rule.escape_dead_band = true; }));
+  CHECK(rig.Now()->escape_dead_band);
+  CHECK(rig.Now()->decision);
+}
+
 TEST_CASE("A decision is held for five minutes and then withdrawn", "[scaling]") {
   Rig rig;
   rig.Put(8);

@@ -4,7 +4,7 @@
 
 #include <boost/json/parse.hpp>
 
-#include "exporter/rfc3339.h"
+#include "model/rfc3339.h"
 #include "tests/catch.h"
 #include "tests/exporter/fakes.h"
 

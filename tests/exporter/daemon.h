@@ -43,6 +43,8 @@ struct FakeDaemon {
   FakeHaStatusReader ha;
   StorageCounters storage;
   TrainingCounters training;
+  KubernetesCounters kubernetes;
+  HttpCounters kubernetes_http;
   FakeBackfill backfill;
   BackfillCounters backfill_counters;
   ManualClock clock{FromUnixMs(1700000020000)};
@@ -70,7 +72,9 @@ struct FakeDaemon {
                                           [this] { return reloaded; },
                                           [this] { return vpa_metrics; },
                                           [this] { return prices; },
-                                          &training});
+                                          &training,
+                                          &kubernetes,
+                                          &kubernetes_http});
 };
 
 inline std::string HeaderOf(const HttpResponse& response, std::string_view name) {

@@ -3,9 +3,10 @@
 #include <boost/json.hpp>
 #include <limits>
 
-#include "exporter/rfc3339.h"
+#include "model/rfc3339.h"
 #include "tests/catch.h"
 
+using namespace tidemark;
 using namespace tidemark::exporter;
 
 namespace {

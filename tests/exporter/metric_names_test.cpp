@@ -30,9 +30,15 @@ Snapshot FullSnapshot() {
   shop->workloads[0].workload_class = WorkloadClass::kCompute;
   for (const auto& block : {host, shop}) {
     block->workloads[0].forecast = std::make_shared<const WorkloadForecast>(WholeForecast());
-    block->workloads[0].scaling = Shared(WholeScaling());
+    WorkloadScaling scaling = WholeScaling();
+    scaling.utilization_targets = {WholeUtilization()};
+    block->workloads[0].scaling = Shared(scaling);
   }
-  Snapshot snapshot = MakeSnapshot({host, shop});
+  const auto escaping = MakeBlock("eu", "escaping", {{"deployment", "web"}}, {});
+  WorkloadScaling scaling = WholeScaling();
+  scaling.escape_dead_band = true;
+  escaping->workloads[0].scaling = Shared(scaling);
+  Snapshot snapshot = MakeSnapshot({host, shop, escaping});
   snapshot.sources = {{"cpu_usage", "container_cpu_usage_seconds_total", 3, 1700000000000},
                       {"memory_usage", "container_memory_working_set_bytes", 0, std::nullopt}};
   return snapshot;

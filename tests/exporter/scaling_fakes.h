@@ -32,6 +32,17 @@ inline WorkloadScaling WholeScaling() {
   return scaling;
 }
 
+/// At half the request of cpu: 3 cores in the original, 2 now, 1.5 recommended.
+inline AutoscalerUtilization WholeUtilization() {
+  return {.autoscaler = "web",
+          .resource = Resource::kCpu,
+          .target_utilization_ratio = 0.5,
+          .scale_point_before = 1.5,
+          .scale_point_now = 1,
+          .scale_point_after = 0.75,
+          .preserving_target_ratio = 1};
+}
+
 inline WorkloadScaling WithoutDecision(std::string_view why) {
   WorkloadScaling scaling;
   scaling.why = why;

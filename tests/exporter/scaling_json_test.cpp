@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "model/scaling_text.h"
 #include "tests/catch.h"
 #include "tests/exporter/daemon.h"
 #include "tests/exporter/scaling_fakes.h"
@@ -113,6 +114,39 @@ TEST_CASE("what is not known of a decision is left out", "[exporter][scaling]") 
   CHECK(
       json::serialize(json::parse(Written(scaling)).at("decision")) ==
       R"({"target":12,"recommended":12,"reason":"risk","mode":"predictive","load_ratio":7.5E-1})");
+}
+
+TEST_CASE("a target that is served in place of the decided one is written beside it",
+          "[exporter][scaling]") {
+  WorkloadScaling scaling = WholeScaling();
+  CHECK_FALSE(json::parse(Written(scaling)).as_object().contains("target_replicas"));
+  scaling.escape_dead_band = true;
+  scaling.base_kind = UtilizationBase::kOriginal;
+  scaling.decision->target = 11;
+  const json::value written = json::parse(Written(scaling));
+  CHECK(written.at("decision").at("target") == 11);
+  CHECK(written.at("target_replicas") == 12);
+  CHECK(written.at("decided_replicas") == 11);
+  CHECK(written.at("escaped") == true);
+  CHECK(written.at("base") == "original");
+}
+
+TEST_CASE("the scale point of an autoscaler is written with what to set", "[exporter][scaling]") {
+  WorkloadScaling scaling = WithoutDecision("disabled");
+  CHECK_FALSE(json::parse(Written(scaling)).as_object().contains("utilization_targets"));
+  scaling.utilization_targets = {WholeUtilization()};
+  const json::value written = json::parse(Written(scaling));
+  const json::object& target = written.at("utilization_targets").at(0).as_object();
+  CHECK(target.at("autoscaler") == "web");
+  CHECK(target.at("resource") == "cpu");
+  CHECK(target.at("unit") == "core");
+  CHECK(target.at("target_utilization_ratio").to_number<double>() == 0.5);
+  CHECK(target.at("scale_point_original").to_number<double>() == 1.5);
+  CHECK(target.at("scale_point_current").to_number<double>() == 1);
+  CHECK(target.at("scale_point_recommended").to_number<double>() == 0.75);
+  CHECK(target.at("preserving_target_ratio").to_number<double>() == 1);
+  CHECK(std::string(target.at("sentence").as_string().c_str()) ==
+        UtilizationTargetText(scaling.utilization_targets[0]));
 }
 
 TEST_CASE("of a policy that is written which it reads", "[exporter][scaling]") {

@@ -77,6 +77,44 @@ tidemark_scaling_policy_info{,policy="debi-paper"} 1
 )"));
 }
 
+TEST_CASE("a target that leaves the dead band is served, and said", "[exporter][scaling]") {
+  WorkloadScaling scaling = WholeScaling();
+  scaling.current_replicas = 30;
+  scaling.bounds = {.min = 2, .max = 100};
+  scaling.decision->target = 31;
+  CHECK(Lines(scaling).find("} 31\n") != std::string::npos);
+  scaling.escape_dead_band = true;
+  CHECK(Lines(scaling) == WithLabels(R"(tidemark_target_replicas{} 34
+tidemark_current_replicas{} 30
+tidemark_min_replicas{} 2
+tidemark_max_replicas{} 100
+tidemark_target_utilization_ratio{} 0.5
+tidemark_scaling_mode{,mode="predictive"} 1
+tidemark_scaling_policy_info{,policy="tidemark",escape_dead_band="true"} 1
+)"));
+}
+
+TEST_CASE("scale points of an autoscaler are shown, whether anything is decided or not",
+          "[exporter][scaling]") {
+  WorkloadScaling scaling = WithoutDecision("disabled");
+  scaling.utilization_targets = {WholeUtilization()};
+  CHECK(Lines(scaling) ==
+        WithLabels(
+            R"(tidemark_autoscaler_scale_point{,resource="cpu",unit="core",requests="original"} 1.5
+tidemark_autoscaler_scale_point{,resource="cpu",unit="core",requests="current"} 1
+tidemark_autoscaler_scale_point{,resource="cpu",unit="core",requests="recommended"} 0.75
+tidemark_autoscaler_target_utilization_ratio{,resource="cpu"} 0.5
+tidemark_autoscaler_preserving_target_ratio{,resource="cpu"} 1
+)"));
+  AutoscalerUtilization& target = scaling.utilization_targets[0];
+  target.scale_point_before.reset();
+  target.scale_point_now.reset();
+  target.scale_point_after.reset();
+  target.preserving_target_ratio.reset();
+  CHECK(Lines(scaling) ==
+        WithLabels("tidemark_autoscaler_target_utilization_ratio{,resource=\"cpu\"} 0.5\n"));
+}
+
 TEST_CASE("without a decision there is no target, and nothing is 0 that is not known",
           "[exporter][scaling]") {
   WorkloadScaling stale = WholeScaling();

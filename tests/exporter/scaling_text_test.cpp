@@ -1,4 +1,4 @@
-#include "exporter/scaling_text.h"
+#include "model/scaling_text.h"
 
 #include "tests/catch.h"
 #include "tests/exporter/scaling_fakes.h"
@@ -141,6 +141,44 @@ TEST_CASE("amounts are in the unit of the resource", "[exporter][scaling]") {
   WorkloadScaling scaling = Because(DecisionReason::kAtMinimum, 2);
   scaling.demand = 3.0 * 1024 * 1024 * 1024;
   CHECK(ScalingText(scaling, Resource::kMemory).find("demand of 3Gi,") != std::string::npos);
+}
+
+TEST_CASE("a target that leaves the dead band says what was decided", "[exporter][scaling]") {
+  WorkloadScaling scaling = Because(DecisionReason::kLoad, 11);
+  scaling.decision->mode = ScalingMode::kReactive;
+  scaling.escape_dead_band = true;
+  CHECK(Text(scaling) ==
+        "12 replicas (10 now): demand is 5.62; 11 pods of 750m keep that at 68.2 %; 11 would do, "
+        "but fewer than 12 an autoscaler with the usual tolerance does not follow.");
+}
+
+TEST_CASE("what to set at an autoscaler is said", "[exporter][scaling]") {
+  AutoscalerUtilization target = WholeUtilization();
+  const std::string points =
+      "HorizontalPodAutoscaler web scales at 50 % of the cpu that a pod requests: 1.5 a pod by the "
+      "original requests, 1 a pod by those of now, 750m a pod by the recommended ones. ";
+  // 100 % of the recommended request is no target.
+  CHECK(UtilizationTargetText(target) ==
+        points +
+            "With the recommended requests set type AverageValue, averageValue: 1500m to keep its "
+            "scale point: a utilisation of 100 % is no target to set.");
+  target.preserving_target_ratio = 0.904;  // 90 in whole percent
+  CHECK(UtilizationTargetText(target) ==
+        points +
+            "With the recommended requests set averageUtilization: 90 to keep its scale point.");
+  target.preserving_target_ratio = 0.29;
+  CHECK(UtilizationTargetText(target).find("averageValue: 1500m") != std::string::npos);
+  target.preserving_target_ratio = 0.499;
+  CHECK(UtilizationTargetText(target) == points + "Its target may stay.");
+  target.resource = Resource::kMemory;
+  target.scale_point_before = 1536.0 * 1024 * 1024;
+  target.preserving_target_ratio = 2;
+  CHECK(UtilizationTargetText(target).find("averageValue: 1536Mi to keep") != std::string::npos);
+  target.scale_point_before.reset();
+  target.scale_point_now.reset();
+  CHECK(UtilizationTargetText(target) ==
+        "HorizontalPodAutoscaler web scales at 50 % of the memory that a pod requests, but not all "
+        "containers of its pods have a request: until they do it cannot scale.");
 }
 
 TEST_CASE("without a decision it is said what is missing", "[exporter][scaling]") {

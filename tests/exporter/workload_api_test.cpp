@@ -3,7 +3,7 @@
 #include <boost/json.hpp>
 #include <limits>
 
-#include "exporter/near_miss.h"
+#include "model/near_miss.h"
 #include "tests/catch.h"
 #include "tests/exporter/daemon.h"
 #include "tests/exporter/gunzip.h"

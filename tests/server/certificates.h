@@ -20,11 +20,17 @@ class MadeCertificate {
     const MadeCertificate* issuer = nullptr;  ///< null: signs itself
     bool ca = false;
     int valid_days = 2;
+    int valid_from_days = -30;
+    std::vector<std::string> organisations = {};
+    std::string usage = {};  ///< extendedKeyUsage, such as "clientAuth"; empty: none
+    /// Whose key it has; null: a new one.
+    const MadeCertificate* key_of = nullptr;
   };
   explicit MadeCertificate(const Wish& wish);
 
   const std::string& certificate() const { return certificate_pem_; }
   const std::string& key() const { return key_pem_; }
+  std::string Der() const;
   x509_st* x509() const { return x509_.get(); }
   evp_pkey_st* pkey() const { return pkey_.get(); }
 

@@ -76,6 +76,7 @@ inline bool Eventually(const std::function<bool()>& condition) {
 ///   POST /hold          the same, with a body of at most 16 MiB
 ///   POST /write         the body; wants a bearer token
 ///   GET /big            64 MiB
+///   GET /shown          the certificates that the client showed, in DER, one after the other
 struct Fixture {
   explicit Fixture(
       const std::function<void(Options&)>& change = [](Options&) {}, AccessSources sources = {}) {
@@ -226,6 +227,16 @@ inline std::vector<HttpRoute> Fixture::Routes() {
   routes.push_back({"/big",
                     {"GET"},
                     [text](const HttpRequest&) { return text(std::string(64 << 20, 'b')); },
+                    {},
+                    1000});
+  routes.push_back({"/shown",
+                    {"GET"},
+                    [text](const HttpRequest& request) {
+                      std::string all;
+                      if (!request.peer_certificates) return text("none");
+                      for (const std::string& one : *request.peer_certificates) all += one;
+                      return text(all);
+                    },
                     {},
                     1000});
   return routes;

@@ -30,8 +30,8 @@ TEST_CASE("the checked-in store of format 1 is read as it was written", "[storag
   CHECK(fixture.store->identity()[0] == 0xEB);
   CHECK(fixture.Append({"seventh"}) == 7);
   // From now on the version that wrote it refuses it.
-  CHECK(fixture.store->format() == 5);
-  CHECK(ReadFile(folder.In("data/FORMAT")) == "tidemark-storage 5\n");
+  CHECK(fixture.store->format() == 6);
+  CHECK(ReadFile(folder.In("data/FORMAT")) == "tidemark-storage 6\n");
 }
 
 TEST_CASE("only a look leaves the format as it is", "[storage][format]") {

@@ -36,13 +36,13 @@ TEST_CASE("a fresh file system, which has lost+found only, becomes a store", "[s
   std::filesystem::create_directory(folder.In("lost+found"));
   StoreFixture fixture(folder.path());
   fixture.Open();
-  CHECK(ReadFile(folder.In("FORMAT")) == "tidemark-storage 5\n");
+  CHECK(ReadFile(folder.In("FORMAT")) == "tidemark-storage 6\n");
 }
 
 TEST_CASE("unknown and damaged formats are refused, and nothing is changed", "[storage][home]") {
   const auto [format, said] = GENERATE(table<std::string, std::string>({
       {"tidemark-storage 0\n", "format \"0\""},
-      {"tidemark-storage 6\n", "format \"6\""},
+      {"tidemark-storage 7\n", "format \"7\""},
       {"tidemark-storage 10\n", "format \"10\""},
       {"tidemark-storage 1", "damaged"},
       {"tidemark-storage \n", "format \"\""},
@@ -74,7 +74,7 @@ TEST_CASE("any flipped bit of FORMAT or identity is noticed", "[storage][home]")
     std::string bad = good;
     bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
     WriteFile(folder.In("data/" + name), bad);
-    if (bad == "tidemark-storage 1\n" || bad == "tidemark-storage 4\n") {
+    if (bad == "tidemark-storage 2\n" || bad == "tidemark-storage 4\n") {
       // An older format, which this one reads: nothing is lost, and it is made what it was.
       fixture.Open();
       CHECK(ReadFile(folder.In("data/" + name)) == good);
@@ -131,7 +131,7 @@ TEST_CASE("a store that was never completed is completed", "[storage][home]") {
   CHECK(fixture.Append({"first"}) == 1);
   fixture.Open();
   CHECK(fixture.Replay() == Records{{1, "first"}});
-  CHECK(ReadFile(folder.In("data/FORMAT")) == "tidemark-storage 5\n");
+  CHECK(ReadFile(folder.In("data/FORMAT")) == "tidemark-storage 6\n");
 }
 
 TEST_CASE("a store whose FORMAT was lost is not taken for a half-made one", "[storage][home]") {

@@ -16,7 +16,8 @@ std::string Text(const std::optional<double>& value) {
 }
 
 std::string TextOf(const workloads::DemandFacts& facts) {
-  return " replicas " + Text(facts.replicas) + " request " + Text(facts.request) + " bounds " +
+  return " replicas " + Text(facts.replicas) + " request " + Text(facts.request) + " limit " +
+         Text(facts.limit) + " original " + Text(facts.original_request) + " bounds " +
          Text(facts.min_replicas) + " " + Text(facts.max_replicas) + " ready " +
          (facts.ready_pods ? std::to_string(*facts.ready_pods) : "-") + " startup " +
          (facts.startup_ms ? std::to_string(*facts.startup_ms) : "-");

@@ -56,7 +56,7 @@ TEST_CASE("the configuration replaces, adds and takes away", "[workloads][source
 
 TEST_CASE("role names are unique and can be read back", "[workloads][sources]") {
   std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(Role::kPodLabels); ++i) {
+  for (int i = 0; i <= static_cast<int>(Role::kLimitRange); ++i) {
     const Role role = static_cast<Role>(i);
     CHECK(names.insert(ToString(role)).second);
     CHECK(ParseRole(ToString(role)) == role);
