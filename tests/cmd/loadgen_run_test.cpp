@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "cmd/loadgen/cluster.h"
 #include "cmd/loadgen/run.h"
 #include "model/counters.h"
 #include "server/server.h"
@@ -256,6 +257,28 @@ TEST_CASE("Sample times end with the run and never pass the wall clock", "[cmd][
   CHECK(report.caught_up);
   CHECK(report.rounds >= 4);
   CHECK(report.rounds <= 6);
+}
+
+TEST_CASE("A run by schedule lasts as long as it was told to", "[cmd][loadgen]") {
+  Receiver receiver([](uint64_t) { return Status(204); });
+  LoadOptions options = Options(receiver);
+  options.rounds = 0;
+  options.duration = std::chrono::seconds(2);
+  options.interval = std::chrono::milliseconds(50);
+  // As many samples as the series have in that time: their times are those of the clock, and bodies
+  // are made ahead of them.
+  options.rate = static_cast<double>(LoadCluster({.containers = options.containers,
+                                                  .series = options.series,
+                                                  .seed = options.seed,
+                                                  .start_ms = 0,
+                                                  .interval_ms = options.interval.count(),
+                                                  .churn_per_hour = 0})
+                                         .series()
+                                         .size()) *
+                 20;
+  const LoadReport report = Go(options);
+  CHECK_FALSE(report.caught_up);
+  CHECK(report.rounds >= 39);
 }
 
 TEST_CASE("Nobody listens: an error before anything is sent", "[cmd][loadgen]") {
