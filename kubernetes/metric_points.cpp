@@ -129,27 +129,44 @@ void AddRequestsOfContainers(const WorkloadAdvice& workload, const NamespaceBloc
   }
 }
 
-/// Of what all containers of a pod should request together; not known while that of one is not.
+/// Of what all containers of a pod should request together. Not known unless each of them is
+/// accounted for: one that nothing is known of yet would make the sum too small, one that the pods
+/// no longer have (its history is kept for days) too large.
 void AddRequestsOfPods(const WorkloadAdvice& workload, const NamespaceBlock& block,
                        const Named& named, std::vector<MetricPoint>& points) {
-  std::map<Resource, MetricPoint> sums;
+  struct Sum {
+    MetricPoint point;
+    size_t containers = 0;
+  };
+  std::map<Resource, Sum> sums;
   for (const ContainerAdvice& container : workload.containers) {
     for (const ResourceAdvice& advice : container.resources) {
-      const auto [sum, is_new] = sums.try_emplace(advice.resource);
+      const auto [found, is_new] = sums.try_emplace(advice.resource);
+      Sum& sum = found->second;
       if (is_new) {
-        sum->second = RequestPoint(workload, block, named, advice.resource);
-        sum->second.value = 0;
+        sum.point = RequestPoint(workload, block, named, advice.resource);
+        sum.point.value = 0;
       }
-      MetricPoint& point = sum->second;
       if (!advice.recommended_request) {
-        point.missing = fmt::format("of its container {} {}", container.container, kNoRequest);
-        point.value.reset();
-      } else if (point.value) {
-        point.value = *point.value + *advice.recommended_request;
+        sum.point.missing = fmt::format("of its container {} {}", container.container, kNoRequest);
+        sum.point.value.reset();
+        continue;
       }
+      ++sum.containers;
+      if (sum.point.value) sum.point.value = *sum.point.value + *advice.recommended_request;
     }
   }
-  for (auto& [resource, point] : sums) points.push_back(std::move(point));
+  for (auto& [resource, sum] : sums) {
+    if (sum.point.value && (sum.containers != workload.containers_in_pod ||
+                            workload.containers.size() != workload.containers_in_pod)) {
+      sum.point.value.reset();
+      sum.point.missing = fmt::format(
+          "its pods have {} containers, and recommendations for {} of now and before: select one "
+          "by container",
+          workload.containers_in_pod, sum.containers);
+    }
+    points.push_back(std::move(sum.point));
+  }
 }
 
 }  // namespace
@@ -190,7 +207,8 @@ std::vector<MetricPoint> PointsOf(ExternalMetric metric, const WorkloadAdvice& w
     case ExternalMetric::kForecastLoadRatio:
     case ExternalMetric::kHighWaterLoadRatio: AddLoadRatios(metric, workload, named, points); break;
     case ExternalMetric::kRecommendedRequest:
-      if (workload.containers.size() == 1 || selector.Mentions("container")) {
+      if (selector.Mentions("container") ||
+          (workload.containers.size() == 1 && workload.containers_in_pod == 1)) {
         AddRequestsOfContainers(workload, block, named, points);
       } else {
         AddRequestsOfPods(workload, block, named, points);

@@ -41,7 +41,7 @@ bool MatchesWorkload(const LabelSelector& selector, const WorkloadAdvice& worklo
 
 /// The workload's values of `metric` for which the rest of the selector holds; none where the
 /// workload does not have it at all. Of requests: without a requirement of `container` the sums
-/// over the pod's containers.
+/// over the pod's containers, which are missing unless each of those is accounted for.
 std::vector<MetricPoint> PointsOf(ExternalMetric metric, const WorkloadAdvice& workload,
                                   const NamespaceBlock& block, const LabelSelector& selector);
 

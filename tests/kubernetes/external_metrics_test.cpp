@@ -29,6 +29,7 @@ std::shared_ptr<NamespaceBlock> Shop(const std::string& cluster = "") {
   web.scaling = exporter::Shared(exporter::WholeScaling());
   web.forecast = std::make_shared<const WorkloadForecast>(exporter::WholeForecast());
   web.containers = {Container("app", 0.25, 1.5 * kGi), Container("proxy", 0.1, 0.25 * kGi)};
+  web.containers_in_pod = 2;
   WorkloadScaling small = exporter::WholeScaling();
   small.decision->target = 3;
   block->workloads[2].scaling = exporter::Shared(small);
@@ -237,6 +238,36 @@ TEST_CASE("requests are of a pod, or of one of its containers", "[kubernetes][me
   With(port, block);
   CHECK(StatusMessage(port.Metric("tidemark_recommended_request", "workload=web,resource=cpu"), 503)
             .find("of its container proxy there is no recommendation yet") != std::string::npos);
+}
+
+TEST_CASE("a sum over a pod is not given while a container is not accounted for",
+          "[kubernetes][metrics]") {
+  Port port;
+  const auto refused = [&](const std::shared_ptr<NamespaceBlock>& block, const std::string& of) {
+    With(port, block);
+    CHECK(StatusMessage(port.Metric("tidemark_recommended_request", of), 503)
+              .find("select one by container") != std::string::npos);
+  };
+  // Nothing is known of the proxy's memory; its CPU is.
+  auto partial = Shop();
+  partial->workloads[1].containers[1].resources.pop_back();
+  refused(partial, "workload=web,resource=memory");
+  CHECK(
+      Item(port.Metric("tidemark_recommended_request", "workload=web,resource=cpu")).at("value") ==
+      "350m");
+  // Nothing is known of a third one, or of the second.
+  auto third = Shop();
+  third->workloads[1].containers_in_pod = 3;
+  refused(third, "workload=web,resource=cpu");
+  auto second = Shop();
+  second->workloads[1].containers.pop_back();
+  refused(second, "workload=web,resource=cpu");
+  CHECK(Item(port.Metric("tidemark_recommended_request", "workload=web,resource=cpu,container=app"))
+            .at("value") == "250m");
+  // The proxy was taken out; what it used is still remembered.
+  auto gone = Shop();
+  gone->workloads[1].containers_in_pod = 1;
+  refused(gone, "workload=web,resource=memory");
 }
 
 TEST_CASE("one port serves one cluster", "[kubernetes][metrics]") {
